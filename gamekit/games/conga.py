@@ -1,0 +1,171 @@
+"""Conga: ten stones each on a 4×4 board; whoever cannot move loses.
+
+A move takes every stone of one of your cells and runs in one of eight directions: one stone on the
+first cell, two on the second, the rest on the third. Only an enemy cell or the edge blocks; the last
+open cell takes all that remain. Own cells never block. Player A starts top left, B bottom right.
+
+A move's number is cell × 8 + direction, both in reading order.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ..compiled import helper, popcount, trailing_zeros
+from ..core import RUNNING, WON, Game, PositionError, Record, Symmetry
+
+DIRECTIONS = ("NW", "N", "NE", "W", "E", "SW", "S", "SE")
+STEPS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+STONES = 10
+
+CELL = np.dtype([("owner", "i1"), ("stones", "i1")])
+STATE = np.dtype([
+    ("turn", "i4"),
+    ("owned", "u4", (2,)),  # each player's cells as bits, bit = row × 4 + column
+    ("board", CELL, (4, 4)),
+])
+
+NEXT = np.array([[4 * r + 4 * dr + c + dc if 0 <= r + dr < 4 and 0 <= c + dc < 4 else -1 for dr, dc in STEPS]
+                 for r in range(4) for c in range(4)], np.int8)  # the cell one step on, -1 beyond the edge
+LEFT, RIGHT = np.uint32(0x1111), np.uint32(0x8888)  # the outer columns
+
+
+def moves(s, out):
+    """Every (cell, direction) whose first step is neither off the board nor onto the enemy."""
+    count = 0
+    mine, theirs = s.owned[s.turn - 1], s.owned[2 - s.turn]
+    while mine:
+        cell = trailing_zeros(mine)
+        mine &= mine - np.uint32(1)
+        for direction in range(8):
+            to = NEXT[cell, direction]
+            if to >= 0 and not (theirs >> np.uint32(to)) & np.uint32(1):
+                out[count] = cell * 8 + direction
+                count += 1
+    return count
+
+
+def play(s, move):
+    """Run the stones; the mover has won when the other player has no move."""
+    me = s.turn
+    cell, direction = move >> 3, move & 7
+    theirs = s.owned[2 - me]
+    stones = s.board[cell >> 2, cell & 3].stones
+    s.board[cell >> 2, cell & 3].owner = 0
+    s.board[cell >> 2, cell & 3].stones = 0
+    s.owned[me - 1] &= ~(np.uint32(1) << np.uint32(cell))
+    for share in (1, 2, STONES):
+        cell = NEXT[cell, direction]
+        beyond = NEXT[cell, direction]
+        if stones <= share or beyond < 0 or (theirs >> np.uint32(beyond)) & np.uint32(1):
+            share = stones
+        s.board[cell >> 2, cell & 3].owner = me
+        s.board[cell >> 2, cell & 3].stones += share
+        s.owned[me - 1] |= np.uint32(1) << np.uint32(cell)
+        stones -= share
+        if stones == 0:
+            break
+    s.turn = 3 - me
+    return RUNNING if neighbours(theirs) & ~s.owned[me - 1] else WON
+
+
+@helper
+def neighbours(cells):
+    """Every cell next to one of `cells` (a set of bits), in any of the eight directions."""
+    beside = ((cells & ~LEFT) >> np.uint32(1)) | ((cells & ~RIGHT) << np.uint32(1))
+    row = cells | beside
+    return beside | (row >> np.uint32(4)) | ((row << np.uint32(4)) & np.uint32(0xFFFF))
+
+
+@helper
+def count_moves(s, who):
+    """How many (cell, direction) moves a player has, whoever is to move."""
+    mine, theirs = s.owned[who - 1], s.owned[2 - who]
+    count = 0
+    while mine:
+        cell = trailing_zeros(mine)
+        mine &= mine - np.uint32(1)
+        count += popcount(neighbours(np.uint32(1) << np.uint32(cell)) & ~theirs)
+    return count
+
+
+class Conga(Game):
+    """Heuristics see `board[row, column]` with `.owner` (0, 1, 2) and `.stones`."""
+
+    name = "conga"
+    state = STATE
+    width = 128
+    moves = moves
+    play = play
+    players = ("A", "B")
+    marks = ".AB"
+    infers_turn = False
+    default_heuristic = "moves"
+    move_help = "row, column and compass direction, zero-based from the top left, such as 00S or 33NW"
+
+    def __init__(self):
+        super().__init__()
+
+    def setup(self, s: Record) -> None:
+        s.turn = 1
+        s.board[0, 0] = (1, STONES)
+        s.board[3, 3] = (2, STONES)
+        s.owned[:] = 1 << 0, 1 << 15
+
+    def write(self, code: int) -> str:
+        return f"{code >> 5}{code >> 3 & 3}{DIRECTIONS[code & 7]}"
+
+    def read(self, text: str) -> int:
+        found = re.fullmatch(r"([0-3])([0-3])([NSWE]{1,2})", text.upper(), re.ASCII)
+        if not found:
+            raise ValueError
+        return (int(found[1]) * 4 + int(found[2])) * 8 + DIRECTIONS.index(found[3])
+
+    def centrality(self) -> np.ndarray:
+        """By the directions that leave the cell: centre 8, edge 5, corner 3."""
+        return np.repeat(8 - (NEXT >= 0).sum(axis=1), 8).astype(np.int32)
+
+    def symmetries(self) -> list[Symmetry]:
+        """The start is symmetric about the long diagonal only."""
+        cells = np.arange(16).reshape(4, 4).T.ravel()
+        turn = [STEPS.index((dc, dr)) for dr, dc in STEPS]
+        return [Symmetry("transpose", cells, np.array([cells[m >> 3] * 8 + turn[m & 7] for m in range(128)]))]
+
+    def turned(self, s: Record, symmetry: Symmetry, out: Record) -> None:
+        out.turn = s.turn
+        out.board.reshape(16)[symmetry.cells] = s.board.reshape(16)
+        self._derive(out)
+
+    def _derive(self, s: Record) -> None:
+        owners = s.board["owner"].reshape(16)
+        for who in (1, 2):
+            s.owned[who - 1] = sum(1 << int(i) for i in np.flatnonzero(owners == who))
+
+    def cells(self, s: Record) -> list[list[tuple[int, str]]]:
+        return [[(int(cell["owner"]), str(cell["stones"]) if cell["owner"] else "") for cell in row]
+                for row in s.board]
+
+    def token(self, owner: int, label: str) -> str:
+        return self.marks[owner] + label
+
+    def fill(self, s: Record, rows: list[list[str]]) -> None:
+        if [len(row) for row in rows] != [4] * 4:
+            raise PositionError("conga has 4 rows of 4 cells, such as '. A3 B10 .', and a line 'A to move'")
+        for r, row in enumerate(rows):
+            for c, text in enumerate(row):
+                found = re.fullmatch(r"\.|([AB])(\d{1,2})", text.upper(), re.ASCII)
+                if not found or (found[1] and not 1 <= int(found[2]) <= STONES):
+                    raise PositionError(f"row {r + 1}, column {c + 1}: {text!r} is no cell; allowed: . or A or B "
+                                        f"with 1 to {STONES} stones, such as A7")
+                s.board[r, c] = (self.marks.index(found[1]), int(found[2])) if found[1] else (0, 0)
+        for who in (1, 2):
+            stones = int(s.board["stones"][s.board["owner"] == who].sum())
+            if stones != STONES:
+                raise PositionError(f"{self.players[who - 1]} has {stones} stones; each player has {STONES}")
+        s.turn = s.turn or 1
+        self._derive(s)
+
+    def judge(self, s: Record) -> int:
+        return RUNNING if count_moves(s, int(s.turn)) else WON
