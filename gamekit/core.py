@@ -266,6 +266,15 @@ def _plain(value: Any) -> str:
     return ("off", "on")[value] if isinstance(value, bool) else str(value)
 
 
+@dataclass
+class Leaf:
+    """An evaluation as the search takes it: where its code is, and its weights."""
+
+    address: int
+    weights: np.ndarray
+    explain_failure: Callable[..., Exception] | None = None
+
+
 @compiled(types.intp, types.Array(types.uint8, 1, "C", readonly=True), types.int32[::1], returns=types.int32)
 def list_moves(function, data, out):
     return call_moves(function, address(data, 0), address(out, 0))

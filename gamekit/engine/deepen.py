@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core import Game, GamekitError, Position
+from ..core import Game, GamekitError, Leaf, Position
 from . import kernel as k
 from .order import NODE
 from .table import DECIDED, ENTRY, entries
@@ -21,15 +21,6 @@ DEEPEST = 100  # plies; no search here comes near
 SLICE = 0.004  # seconds between two looks at the clock
 NAMES = ("generated", "expanded", "leaves", "cutoffs", "first_move_cutoffs", "table_probes", "table_hits",
          "table_cutoffs")
-
-
-@dataclass
-class Leaf:
-    """An evaluation as the search takes it: where its code is, and its weights."""
-
-    address: int
-    weights: np.ndarray
-    explain_failure: Callable[[Position, float | None], Exception] | None = None
 
 
 @dataclass

@@ -191,9 +191,15 @@ def key_of(mine, mask, stones, board):
 
 
 @helper
+def slot_of(key, shift):
+    """The first of a position's two slots: the pair stands for the key's high bits, an entry holds the rest."""
+    return key >> shift << ONE
+
+
+@helper
 def find(table, key, shift):
     """The entry of a position, or 0."""
-    slot, rest = key >> shift, key & ((ONE << shift) - ONE)
+    slot, rest = slot_of(key, shift), key & ((ONE << shift) - ONE)
     entry = table[slot]
     if entry >> KEY == rest and entry != 0:
         return entry
@@ -216,7 +222,7 @@ def lower_of(entry):
 @helper
 def keep(table, key, shift, value, is_lower, spent):
     """File a bound. Of a pair of slots one keeps what was costly, and ages each time it is spared."""
-    slot, rest = key >> shift, key & ((ONE << shift) - ONE)
+    slot, rest = slot_of(key, shift), key & ((ONE << shift) - ONE)
     work = WORD(0)
     while spent > 0:
         spent >>= 1
@@ -240,7 +246,7 @@ def keep(table, key, shift, value, is_lower, spent):
 # --------------------------------------------------------------------- search
 
 
-@helper
+@helper(forceinline=True)
 def list_moves(mine, mask, moves, stones, board, shape, table, base, stone, reply, promise):
     """Sort the safe moves, best first, with the opponent's safe answers to each; -1 if one wins by force.
 
@@ -258,7 +264,7 @@ def list_moves(mine, mask, moves, stones, board, shape, table, base, stone, repl
         answers = safe_moves(possible, spots)
         if answers == 0:
             return -1
-        prefetch(table, key_of(mask ^ mine, after, stones + 1, board) >> board.shift)
+        prefetch(table, slot_of(key_of(mask ^ mine, after, stones + 1, board), board.shift))
         worth = 2 * popcount(spots) - popcount(spots & possible)
         at = base + count
         while at > base and promise[at - 1] < worth:
@@ -412,10 +418,10 @@ class DropSolver:
         self._full = self._bottom * ((1 << rows) - 1)
         odd_rest = sum(self._bottom << row for row in range(rows) if (rows - row) % 2)
         slots = max(int(megabytes * 2**17), 2).bit_length() - 1
-        slots = min(max(slots, bits - 44), bits)  # an entry has room for 44 bits of the key
+        slots = min(max(slots, bits - 43), bits)  # an entry has room for 44 bits of the key
         centre_first = sorted(range(cols), key=lambda column: abs(2 * column - cols + 1))
         columns = [((1 << rows) - 1) << column * (rows + 1) for column in centre_first]
-        board = [rows, cols, k, self._bottom, self._full, odd_rest, bits - slots, *columns]
+        board = [rows, cols, k, self._bottom, self._full, odd_rest, bits - slots + 1, *columns]
         self._shape = np.array(board, np.uint64)
         self._table = np.zeros(1 << slots, np.uint64)
         self._never = np.zeros(1, np.uint8)

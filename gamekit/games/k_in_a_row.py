@@ -328,11 +328,12 @@ class ConnectFour(KInARow):
     """Connect Four: four in a row, with gravity, on seven columns of six (or another size)."""
 
     name = "connect_four"
-    default_heuristic = "valhalla"
     params: ClassVar[dict[str, Any]] = {
         "columns": Param(7, "columns", 1, SIDE), "rows": Param(6, "rows", 1, SIDE),
     }
 
     def __init__(self, columns: int = 7, rows: int = 6):
-        super().__init__(**({} if (columns, rows) == (7, 6) else {"columns": columns, "rows": rows}))
+        standard = (columns, rows) == (7, 6)
+        super().__init__(**({} if standard else {"columns": columns, "rows": rows}))
         self._shape(rows, columns, 4, True)
+        self.default_heuristic = "valhalla" if standard else "windows"

@@ -1,0 +1,247 @@
+"""What a heuristic is: a plain function of a board, compiled where the search needs it, explained where people do."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import pickle
+import traceback
+import types as pytypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cloudpickle
+import numpy as np
+from numba import carray, njit, types
+from numba.core.errors import NumbaError
+
+from ..compiled import LEAF, Compiled, address, call_leaf, compiled
+from ..core import Game, GamekitError, Leaf, Position
+from ..specs import Param, Spec, check
+
+MOST_WEIGHTS = 1024
+
+
+class HeuristicError(GamekitError):
+    """A heuristic that is unknown, does not fit, does not compile, or failed on a position."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One piece of a score: what it is, the cells it lies on, and what it adds."""
+
+    what: str
+    cells: tuple[tuple[int, int], ...]
+    value: float
+
+
+class Heuristic:
+    """An evaluation of positions for one player: `value(position, me)`; higher is better for `me`.
+
+    Made by the decorator `heuristic`. `settings` are its weights; `with_` gives the same with others.
+    """
+
+    def __init__(self, function: Callable, games: Sequence[str], params: dict[str, Param], *, report: str = "",
+                 about: str = "", pack: Callable | None = None, parts: Callable | None = None,
+                 fits: Callable[[Game], str | None] | None = None, settings: dict[str, Any] | None = None):
+        self.function, self.games, self.params = function, tuple(games), params
+        self.report, self.about, self.pack, self.parts, self.fits = report, about, pack, parts, fits
+        self.name = function.__name__
+        self.own = not function.__module__.startswith(__package__)  # written by the user
+        self.settings = check(self.name, params, settings or {})
+        names = list(inspect.signature(function).parameters)
+        if len(names) != 3:
+            raise HeuristicError(f"heuristic {self.name!r} takes (board, me, params); given ({', '.join(names)})")
+        self.sees_state = names[0] in ("state", "s")
+        self._compiled: dict[Any, tuple[bytes, Compiled]] = {}
+
+    # --------------------------------------------------------------------- identity
+
+    @property
+    def spec(self) -> str:
+        changed = {k: v for k, v in self.settings.items() if v != self.params[k].default}
+        return str(Spec(self.name, changed))
+
+    def __str__(self) -> str:
+        return self.spec
+
+    def __repr__(self) -> str:
+        return f"<heuristic {self.spec} of {', '.join(self.games)}>"
+
+    def with_(self, **settings: Any) -> Heuristic:
+        """The same heuristic with other weights; nothing is compiled again."""
+        other = object.__new__(Heuristic)
+        other.__dict__.update(self.__dict__)
+        other.settings = check(self.name, self.params, {**self.settings, **settings})
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_compiled": {}}
+
+    # ------------------------------------------------------------------- evaluation
+
+    def weights(self, game: Game) -> np.ndarray:
+        values = self.pack(self.settings, game) if self.pack else list(self.settings.values())
+        packed = np.zeros(max(len(values), 1))
+        packed[: len(values)] = values
+        return packed
+
+    def suits(self, game: Game) -> None:
+        """Refuse a game this heuristic was not made for."""
+        if game.name not in self.games:
+            raise HeuristicError(f"heuristic {self.name!r} belongs to {' and '.join(self.games)}, not to {game.name}")
+        reason = self.fits(game) if self.fits else None
+        if reason:
+            raise HeuristicError(f"heuristic {self.name!r} does not fit {game}: {reason}")
+
+    def leaf(self, game: Game) -> Leaf:
+        """Compiled for the search; again whenever a global it reads has changed."""
+        self.suits(game)
+        kind = type(game)
+        stamp = fingerprint(self.function) if self.own else b""
+        weights = self.weights(game)
+        key = (id(kind.state), len(weights))
+        if key not in self._compiled or self._compiled[key][0] != stamp:
+            self._compiled[key] = (stamp, self._compile(kind, len(weights)))
+        try:
+            address = self._compiled[key][1].address
+        except NumbaError as error:
+            raise HeuristicError(_why_not_compiled(self, error)) from None
+        return Leaf(address, weights, self.explain_failure)
+
+    def _compile(self, kind: type[Game], count: int) -> Compiled:
+        state, view = kind.state, kind.view
+        function = njit(boundscheck=self.own)(self.function)
+        # room for weights that depend on the game's size must not change the compiled code
+        room = MOST_WEIGHTS if self.pack and not self.own else count
+        if self.sees_state:
+            def leaf(position, me, params):
+                return function(carray(position, (1,), state)[0], me, carray(params, (room,), np.float64))
+        elif view is None:
+            def leaf(position, me, params):
+                return function(carray(position, (1,), state)[0].board, me, carray(params, (room,), np.float64))
+        else:
+            def leaf(position, me, params):
+                s = carray(position, (1,), state)[0]
+                return function(view(s, position), me, carray(params, (room,), np.float64))
+        name = None if self.own else f"{self.function.__module__}.{self.name}.{kind.__module__.split('.')[-1]}"
+        return Compiled(leaf, LEAF, name)
+
+    def value(self, position: Position, me: int | None = None) -> float:
+        """What the compiled heuristic says of a position, for player `me` (default: who is to move)."""
+        me = position.turn if me is None else me
+        leaf = self.leaf(position.game)
+        try:
+            value = float(evaluate(leaf.address, position.data, me, leaf.weights))
+        except Exception as error:
+            raise self.explain_failure(position, None, error, me) from None
+        if not np.isfinite(value):
+            raise self.explain_failure(position, value, None, me)
+        return value
+
+    def plain(self, position: Position, me: int | None = None) -> float:
+        """The same, uncompiled: the judge of the compiled one."""
+        self.suits(position.game)
+        me = position.turn if me is None else me
+        return float(self.function(self._seen(position), me, self.weights(position.game)))
+
+    def _seen(self, position: Position) -> Any:
+        """What the plain function is given; wide numbers, for NumPy's bytes overflow where compiled code does not."""
+        if self.sees_state:
+            return position.record
+        board = position.board
+        if board.dtype.names:
+            return board.astype([(name, "i8") for name in board.dtype.names]).view(np.recarray)
+        return board.astype(np.int64)
+
+    def explain(self, position: Position, me: int | None = None) -> list[Part]:
+        """The parts of a score: which cells, windows, streaks or blocks gave what."""
+        self.suits(position.game)
+        me = position.turn if me is None else me
+        if self.parts is None:
+            return [Part(self.name, (), self.value(position, me))]
+        return self.parts(position, me, self.settings)
+
+    def explain_failure(self, position: Position, value: float | None, error: Exception | None = None,
+                        me: int | None = None) -> Exception:
+        """An error that names the heuristic, what went wrong and the line, by asking once more in plain Python."""
+        where = ""
+        if value is None:
+            try:
+                with np.errstate(all="raise"):
+                    self.function(self._seen(position), me or 1, self.weights(position.game))
+            except Exception as again:
+                error = again
+                here = [f for f in traceback.extract_tb(again.__traceback__) if f.filename == self._file]
+                if here:
+                    where = f" at {_short(here[-1].filename)}, line {here[-1].lineno}: {here[-1].line}"
+            what = f"{type(error).__name__}: {error}" if error else "an error in compiled code"
+            return HeuristicError(f"heuristic {self.name!r} failed with {what}{where}\nin the position\n{position}")
+        return HeuristicError(f"heuristic {self.name!r} returned {value}; a value is a finite number below 1e11"
+                              f"\nin the position\n{position}")
+
+    @property
+    def _file(self) -> str:
+        return self.function.__code__.co_filename
+
+
+@compiled(types.intp, types.Array(types.uint8, 1, "C", readonly=True), types.int32, types.float64[::1],
+          returns=types.float64)
+def evaluate(function, data, me, weights):
+    """One evaluation, from Python."""
+    return call_leaf(function, address(data, 0), me, address(weights, 0))
+
+
+def _short(file: str) -> str:
+    return "the cell" if "ipykernel" in file or file.startswith("<") else file.rsplit("/", 1)[-1]
+
+
+def _why_not_compiled(heuristic: Heuristic, error: NumbaError) -> str:
+    """Numba's long story → one sentence with the line."""
+    text = [line.strip() for line in str(error).splitlines() if line.strip()]
+    skip = ("Failed in nopython", "During:", "Pass ", "raised from", "- Resolution", "There are", "File ", "Overload",
+            "- Of which", "With argument", "Rejected as", "This error may")
+    reason = next((line for line in text if not line.startswith(skip)), text[0] if text else "unknown reason")
+    numbers = [int(part.split()[0].rstrip(":,)")) for line in text if heuristic._file.rsplit("/", 1)[-1] in line
+               for part in line.split("line ")[1:] if part.split()[0].rstrip(":,)").isdigit()]
+    line = numbers[-1] if numbers else heuristic.function.__code__.co_firstlineno
+    source = linecache.getline(heuristic._file, line).strip()
+    return (f"heuristic {heuristic.name!r} cannot be compiled: {reason} ({_short(heuristic._file)}, line {line}: {source}); "
+            "use plain Python on numbers and arrays, and decorate functions it calls with @gk.helper")
+
+
+def fingerprint(function: Callable, seen: frozenset[int] = frozenset()) -> bytes:
+    """Everything a function's result may hang on: its code, and the globals and cells it reads."""
+    plain = getattr(function, "py_func", function)
+    if not isinstance(plain, pytypes.FunctionType) or id(plain) in seen:
+        return repr(function).encode()
+    seen = seen | {id(plain)}
+    values: dict[str, Any] = {}
+    for name in _names(plain.__code__):
+        if name in plain.__globals__:
+            values[name] = plain.__globals__[name]
+    for name, cell in zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=False):
+        values[name] = cell.cell_contents
+    parts = [plain.__code__.co_code, repr(plain.__code__.co_consts).encode()]
+    for name, value in sorted(values.items()):
+        parts.append(name.encode())
+        if callable(value) and hasattr(getattr(value, "py_func", value), "__code__"):
+            parts.append(fingerprint(value, seen))
+        elif isinstance(value, (pytypes.ModuleType, type)):
+            parts.append(value.__name__.encode())
+        else:
+            parts.append(_frozen(value))
+    return b"|".join(parts)
+
+
+def _names(code: pytypes.CodeType) -> set[str]:
+    inner = [const for const in code.co_consts if isinstance(const, pytypes.CodeType)]
+    return set(code.co_names).union(*(_names(const) for const in inner)) if inner else set(code.co_names)
+
+
+def _frozen(value: Any) -> bytes:
+    try:
+        return pickle.dumps(value)
+    except Exception:
+        return cloudpickle.dumps(value)

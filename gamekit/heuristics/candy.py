@@ -1,0 +1,103 @@
+"""Evaluations of the Candy game: the totals, and two that look at what can still be captured.
+
+A candy changes hands only when the enemy drops next to it, on an empty cell that touches another enemy
+candy. So a candy without an empty neighbour is safe for good (`safe_score`), and one drop away from
+capture is as good as half lost (`capture_threat`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compiled import helper, trailing_zeros
+from ..core import Position
+from ..games.candy import ONE, neighbours
+from ..specs import Param
+from . import heuristic
+from .base import Part
+
+
+def _cell(position: Position, cell: int) -> tuple[int, int]:
+    return divmod(cell, position.game.cols)  # type: ignore[attr-defined]
+
+
+def _owned_parts(position: Position, me: int, settings: dict) -> list[Part]:
+    s, parts = position.record, []
+    exposed = settings.get("exposed", 1.0)
+    free = s.inside & ~(s.owned[0] | s.owned[1])
+    for cell in range(int(s.count)):
+        owner, value = int(s.cells[cell]["owner"]), float(s.cells[cell]["value"])
+        if owner:
+            safe = not neighbours(s, ONE << np.uint64(cell)) & free
+            worth = value if safe else exposed * value
+            label = "owned" if "exposed" not in settings else "safe" if safe else "exposed"
+            parts.append(Part(label, (_cell(position, cell),), worth if owner == me else -worth))
+    return parts
+
+
+@heuristic("candy", report="001", about="own total minus the opponent's", parts=_owned_parts)
+def score_difference(state, me, params):
+    return state.total[me - 1] - state.total[2 - me]
+
+
+@heuristic("candy", {"exposed": Param(0.6, "share of a candy's value while it has an empty neighbour", 0.0, 1.0)},
+           report="ours", about="the totals, with candies that can still be captured counted in part",
+           parts=_owned_parts)
+def safe_score(state, me, params):
+    free = state.inside & ~(state.owned[0] | state.owned[1])
+    open_ = neighbours(state, free)
+    total = 0.0
+    for who in range(2):
+        exposed = state.owned[who] & open_
+        share = state.total[who] - (1.0 - params[0]) * worth(state, exposed)
+        if who == me - 1:
+            total += share
+        else:
+            total -= share
+    return total
+
+
+@helper
+def worth(state, cells):
+    """The values of a set of cells, summed."""
+    total = 0
+    while cells:
+        total += np.int64(state.cells[trailing_zeros(cells)].value)
+        cells &= cells - ONE
+    return total
+
+
+@helper
+def best_capture(state, who):
+    """The most that a player could capture with one drop, and where."""
+    mine, theirs = state.owned[who - 1], state.owned[2 - who]
+    free = state.inside & ~(mine | theirs)
+    free &= neighbours(state, mine) & neighbours(state, theirs)
+    best, where = 0, -1
+    while free:
+        cell = trailing_zeros(free)
+        free &= free - ONE
+        taken = worth(state, neighbours(state, ONE << np.uint64(cell)) & theirs)
+        if taken > best:
+            best, where = taken, cell
+    return best, where
+
+
+def _threat_parts(position: Position, me: int, settings: dict) -> list[Part]:
+    s = position.record
+    taken, where = best_capture(s, int(s.turn))
+    parts = _owned_parts(position, me, {})
+    if taken:
+        swing = 2.0 * settings["threat"] * taken
+        parts.append(Part(f"capture of {taken} threatened", (_cell(position, where),), swing if s.turn == me else -swing))
+    return parts
+
+
+@heuristic("candy", {"threat": Param(0.5, "how much of the best capture at hand is counted", 0.0, 2.0)},
+           report="ours", about="the totals, plus a share of the best capture open to whoever is to move",
+           parts=_threat_parts)
+def capture_threat(state, me, params):
+    total = float(state.total[me - 1] - state.total[2 - me])
+    taken, _where = best_capture(state, state.turn)
+    swing = 2.0 * params[0] * taken
+    return total + swing if state.turn == me else total - swing

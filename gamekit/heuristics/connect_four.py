@@ -1,0 +1,178 @@
+"""The Connect Four report's evaluation (`valhalla`), in its readings, and a plain positional one.
+
+Offence: from every own token look up, left, right, up-left and up-right. The first, second and third
+further cell add 1, 2, 4 times the token's weight while they are own or empty; an enemy or the edge stops.
+This is what the report's worked example does (449 = 299 + 150). Its wording asks for own tokens (and an
+empty cell at the fourth place only), which is the variant `strict` and gives the example 24 instead of 299.
+
+Defence: 50 for every two enemy tokens next to each other in one of the five directions with an own token
+at either end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compiled import helper
+from ..core import Game, Position
+from ..games.k_in_a_row import board as board_of
+from ..specs import Param
+from . import heuristic
+from .base import Part
+from .connect_k import K_IN_A_ROW, STEPS
+
+UP = (1, 2, 3, 3, 2, 1)  # by row, from the bottom
+ACROSS = (1, 2, 3, 4, 3, 2, 1)  # by column
+RIGHT = np.array([[0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 2, 2, 2, 1], [0, 1, 2, 3, 3, 2, 1],
+                  [1, 2, 3, 3, 2, 1, 0], [1, 2, 2, 2, 1, 0, 0], [1, 1, 1, 1, 0, 0, 0]])
+LEFT_AS_PRINTED = np.array([[1, 1, 1, 1, 0, 0, 0], [1, 2, 2, 2, 1, 9, 0], [1, 2, 3, 3, 3, 1, 0],
+                            [0, 1, 2, 3, 3, 2, 1], [0, 0, 1, 2, 2, 2, 1], [0, 0, 0, 1, 1, 1, 1]])
+LEFT = RIGHT[:, ::-1]  # what the printed left matrix is but for two slips
+
+# where the packed numbers stand
+STRICT, BLOCK, MULTIPLY, UPWARD, SIDEWAYS, DIAGONAL_LEFT, DIAGONAL_RIGHT, END = 0, 1, 2, 5, 11, 18, 60, 102
+DIRECTIONS = ((1, 0), (0, -1), (0, 1), (1, -1), (1, 1))  # up, left, right, up-left, up-right: (rows up, columns)
+
+
+def _pack(settings: dict[str, Any], _game: Game) -> np.ndarray:
+    """All numbers of the evaluation in a row, by variant."""
+    variant, upside = settings["variant"], settings["matrix"]
+    left = LEFT_AS_PRINTED if variant == "as_printed" else LEFT
+    turn = -1 if upside == "top_first" else 1  # the first printed row is the bottom row, or the top one
+    return np.concatenate([
+        [variant == "strict", settings["block"], settings["first"], settings["second"], settings["third"]],
+        UP, ACROSS, left[::turn].ravel(), RIGHT[::turn].ravel(), np.zeros(1024 - END)])
+
+
+def _fits(game: Game) -> str | None:
+    rows, cols = game.rows, game.cols  # type: ignore[attr-defined]
+    return None if (rows, cols) == (6, 7) else f"its matrices are for 7 columns of 6, this board has {cols} of {rows}"
+
+
+def _parts(position: Position, me: int, settings: dict) -> list[Part]:
+    s, params = position.record, _pack(settings, position.game)
+    parts = []
+    for up in range(6):
+        for col in range(7):
+            owner = int(s.cells[(5 - up) * 7 + col])
+            for d, name in enumerate(("up", "left", "right", "up-left", "up-right")):
+                cells = tuple((5 - up - i * DIRECTIONS[d][0], col + i * DIRECTIONS[d][1]) for i in range(4))
+                if owner == me:
+                    value, used = attack(s, me, up, col, d, params)
+                    if value:
+                        parts.append(Part(f"{name} attack", cells[: used + 1], float(value)))
+                elif owner == 3 - me and blocked(s, me, up, col, d):
+                    parts.append(Part(f"{name} block", cells[:2], float(settings["block"])))
+    return parts
+
+
+@helper
+def owner_at(state, up, col):
+    """Whose token lies `up` rows above the bottom; −1 beyond the edge."""
+    if 0 <= up < 6 and 0 <= col < 7:
+        return np.int64(state.cells[(5 - up) * 7 + col])
+    return np.int64(-1)
+
+
+@helper
+def attack(state, me, up, col, direction, params):
+    """What a token gains in a direction, and over how many further cells."""
+    rise, right = (0 if direction == 1 or direction == 2 else 1), 0
+    if direction == 1 or direction == 3:
+        right = -1
+    elif direction == 2 or direction == 4:
+        right = 1
+    if direction == 0:
+        weight = params[UPWARD + up]
+    elif direction < 3:
+        weight = params[SIDEWAYS + col]
+    elif direction == 3:
+        weight = params[DIAGONAL_LEFT + up * 7 + col]
+    else:
+        weight = params[DIAGONAL_RIGHT + up * 7 + col]
+    total, used = 0.0, 0
+    for i in range(3):
+        owner = owner_at(state, up + (i + 1) * rise, col + (i + 1) * right)
+        if owner != me and (owner != 0 or (params[STRICT] != 0.0 and i < 2)):
+            break
+        total += params[MULTIPLY + i] * weight
+        used = i + 1
+    return total, used
+
+
+@helper
+def blocked(state, me, up, col, direction):
+    """Whether an enemy token and its neighbour in a direction make two with an own token at either end."""
+    rise, right = (0 if direction == 1 or direction == 2 else 1), 0
+    if direction == 1 or direction == 3:
+        right = -1
+    elif direction == 2 or direction == 4:
+        right = 1
+    if owner_at(state, up + rise, col + right) != 3 - me:
+        return False
+    return owner_at(state, up + 2 * rise, col + 2 * right) == me or owner_at(state, up - rise, col - right) == me
+
+
+@heuristic("connect_four", {
+    "variant": Param("as_printed", "which reading of the report", choices=("as_printed", "corrected", "strict")),
+    "block": Param(50.0, "for two enemy tokens with an own one at an end"),
+    "first": Param(1.0, "times the weight for the first further cell"),
+    "second": Param(2.0, "times the weight for the second"),
+    "third": Param(4.0, "times the weight for the third"),
+    "matrix": Param("bottom_first", "which row the diagonal matrices print first",
+                    choices=("bottom_first", "top_first")),
+}, report="004 part 1", about="lines each token could still grow into, plus 50 for every block", pack=_pack, fits=_fits,
+    parts=_parts)
+def valhalla(state, me, params):
+    total = 0.0
+    for up in range(6):
+        for col in range(7):
+            owner = state.cells[(5 - up) * 7 + col]
+            if owner == me:
+                for direction in range(5):
+                    gain, _used = attack(state, me, up, col, direction, params)
+                    total += gain
+            elif owner != 0:
+                for direction in range(5):
+                    if blocked(state, me, up, col, direction):
+                        total += params[BLOCK]
+    return total
+
+
+def lines_through(game: Game) -> np.ndarray:
+    """How many windows of k cells pass through each cell."""
+    rows, cols, k = game.rows, game.cols, game.k  # type: ignore[attr-defined]
+    count = np.zeros((rows, cols))
+    for down, right in STEPS:
+        for r in range(rows):
+            for c in range(cols):
+                end = (r + (k - 1) * down, c + (k - 1) * right)
+                if 0 <= end[0] < rows and 0 <= end[1] < cols:
+                    for i in range(k):
+                        count[r + i * down, c + i * right] += 1
+    return count
+
+
+def _pack_lines(_settings: dict, game: Game) -> np.ndarray:
+    return np.concatenate([lines_through(game).ravel(), np.zeros(1024 - game.rows * game.cols)])  # type: ignore[attr-defined]
+
+
+def _positional_parts(position: Position, me: int, _settings: dict) -> list[Part]:
+    worth, board = lines_through(position.game), board_of(position.record, None)
+    return [Part(f"{worth[r, c]:.0f} lines", ((r, c),), float(worth[r, c] if board[r, c] == me else -worth[r, c]))
+            for r, c in np.argwhere(board != 0).tolist()]
+
+
+@heuristic(K_IN_A_ROW, report="ours", about="each stone counts the lines of k that pass through its cell",
+           pack=_pack_lines, parts=_positional_parts)
+def positional(state, me, params):
+    total = 0.0
+    for cell in range(np.int64(state.rows) * np.int64(state.cols)):
+        owner = state.cells[cell]
+        if owner == me:
+            total += params[cell]
+        elif owner != 0:
+            total -= params[cell]
+    return total
