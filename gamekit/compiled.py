@@ -142,7 +142,7 @@ def _trailing_zeros(word):
 
 # --------------------------------------------------------------------- cache
 
-_ROOMS = ("compiled.py", "core.py", "games", "heuristics", "engine")
+_ROOMS = ("compiled.py", "core.py", "games", "heuristics", "engine", "agents.py")
 warnings_given: set[str] = set()
 
 

@@ -173,6 +173,10 @@ class Game:
         """The most plies a game can last, where there is a bound."""
         return None
 
+    def left(self, data: np.ndarray) -> int | None:
+        """The most plies that can still follow a position, where there is a bound."""
+        return self.longest
+
     def centrality(self) -> np.ndarray:
         """For every move number, how far from the middle it plays: 0 is the middle."""
         return np.zeros(self.codes, np.int32)

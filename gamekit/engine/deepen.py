@@ -42,7 +42,8 @@ class Search:
 
     def __init__(self, game: Game, leaf: Leaf, *, prune: bool = True, table: bool = False, order: int = 0,
                  deepen: bool = False, win_bonus: bool = True, tie_matters: bool = False, reuse: bool = False,
-                 megabytes: float = 16):
+                 megabytes: float = 16, moves: int | None = None):
+        """`moves` may name other code than the game's own to list moves (a restriction of them)."""
         self.game, self.leaf, self.deepen, self.reuse, self.table_on = game, leaf, deepen, reuse, table
         use_table, use_tree = table or order & k.BEST, order & k.FRONT
         self.table = np.zeros(entries(megabytes) if use_table else 2, ENTRY)
@@ -61,7 +62,8 @@ class Search:
         self.depth_room = 0
         self._root: Position | None = None  # where the lists of `front` start
         self._player = 0
-        self._moves, self._play = game._rules.moves.address, game._rules.play.address
+        self._moves = moves if moves is not None else game._rules.moves.address
+        self._play = game._rules.play.address
 
     def _make_room(self, depth: int) -> None:
         if depth <= self.depth_room:
@@ -74,6 +76,10 @@ class Search:
         self.lines = np.zeros((room + 2, room + 2), np.int32)
         self.by_ply = np.zeros(room + 2, np.int64)
         self.killers = np.full(2 * (room + 2), -1, np.int32)
+
+    def forget_all(self) -> None:
+        """A new game: nothing learned before counts."""
+        self._player, self._root = 0, None
 
     def _forget(self, position: Position) -> None:
         """Start afresh, or with `reuse` keep what still holds for this position."""
@@ -113,8 +119,7 @@ class Search:
         started = time.monotonic()
         if position.winner is not None:
             raise GamekitError("the game is over: there is no move to search for")
-        longest = self.game.longest
-        deepest = min(depth or DEEPEST, DEEPEST, longest - self._played(position) if longest else DEEPEST)
+        deepest = min(depth or DEEPEST, self.game.left(position.data) or DEEPEST, DEEPEST)
         self._make_room(deepest)
         self.words[: self.game.size // 8] = position.data.view(np.uint64)
         self.counts[:] = 0
@@ -140,10 +145,6 @@ class Search:
         found.counters = dict(zip(NAMES, self.counts.tolist(), strict=False))
         found.by_ply = self.by_ply[1 : deepest + 1].tolist()
         return found
-
-    def _played(self, position: Position) -> int:
-        filled = position.game.state.fields and position.game.state.fields.get("filled")
-        return int(position.record.filled) if filled else 0
 
     def _iterate(self, position: Position, depth: int, nodes: int | None, deadline: float | None,
                  stop: Callable[[], bool] | None) -> str | None:

@@ -376,3 +376,21 @@ class LineSolver:
         result = value_of(WORD(mine), WORD(theirs), self.k, WORD(self._full), self._lines, self._cell_of,
                           self._table, self._never if stop is None else stop, self.progress, limit)
         return None if result == STOPPED else int(result)
+
+    def values(self, mine: int, theirs: int, stop: np.ndarray | None = None,
+               nodes: int | None = None) -> dict[int, int] | None:
+        """What playing each free cell is worth to the mover, by bit; None if stopped."""
+        end = None if nodes is None else self.nodes + nodes
+        result = {}
+        for cell in range(CELLS):
+            if not (self._full & ~mine & ~theirs) >> cell & 1:
+                continue
+            after = mine | 1 << cell
+            if any(int(line) & after == int(line) for line in self._lines):
+                result[cell] = 1
+                continue
+            value = self.solve(theirs, after, stop, None if end is None else max(end - self.nodes, 0))
+            if value is None:
+                return None
+            result[cell] = -value
+        return result

@@ -32,7 +32,7 @@ STATE = np.dtype([
     ("total", "i4", (2,)),
     ("cells", CELL, (MOST,)),  # row by row; only rows × cols are used
 ])
-CELLS = STATE.fields["cells"][1]  # type: ignore[index]
+CELLS, FILLED = (STATE.fields[name][1] for name in ("cells", "filled"))  # type: ignore[index]
 ONE = np.uint64(1)
 
 
@@ -209,6 +209,9 @@ class Candy(Game):
     @property
     def longest(self) -> int:
         return self.rows * self.cols
+
+    def left(self, data: np.ndarray) -> int:
+        return self.longest - int(data[FILLED])
 
     def write(self, code: int) -> str:
         return f"{chr(65 + code % self.cols)}{code // self.cols + 1}"

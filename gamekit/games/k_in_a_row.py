@@ -35,9 +35,10 @@ STATE = np.dtype([
     ("height", "u1", (SIDE,)),  # stones in each column, with gravity
     ("cells", "i1", (SIDE * SIDE,)),  # row by row from the top: 0 empty, 1, 2; only rows × cols are used
 ])
-CELLS = STATE.fields["cells"][1]  # type: ignore[index]
+CELLS, FILLED = (STATE.fields[name][1] for name in ("cells", "filled"))  # type: ignore[index]
 
 
+@helper
 def moves(s, out):
     """Columns left to right, or empty cells in reading order."""
     count = 0
@@ -50,6 +51,27 @@ def moves(s, out):
         for cell in range(s.rows * s.cols):
             if s.cells[cell] == 0:
                 out[count] = cell
+                count += 1
+    return count
+
+
+def near_moves(s, out):
+    """Empty cells with a stone in the 3×3 square around them; all of them on an empty board."""
+    if s.filled == 0:
+        return moves(s, out)
+    rows, cols = np.int64(s.rows), np.int64(s.cols)
+    count = 0
+    for row in range(rows):
+        for col in range(cols):
+            if s.cells[row * cols + col] != 0:
+                continue
+            near = False
+            for r in range(max(row - 1, 0), min(row + 2, rows)):
+                for c in range(max(col - 1, 0), min(col + 2, cols)):
+                    if s.cells[r * cols + c] != 0:
+                        near = True
+            if near:
+                out[count] = row * cols + col
                 count += 1
     return count
 
@@ -156,7 +178,7 @@ class KInARow(Game):
 
     @property
     def identity(self) -> int:
-        return STATE.fields["filled"][1] if self.small else self.used  # type: ignore[index]
+        return FILLED if self.small else self.used
 
     @property
     def codes(self) -> int:
@@ -165,6 +187,9 @@ class KInARow(Game):
     @property
     def longest(self) -> int:
         return self.rows * self.cols
+
+    def left(self, data: np.ndarray) -> int:
+        return self.longest - int(data[FILLED : FILLED + 4].view(np.int32)[0])
 
     def write(self, code: int) -> str:
         return str(code + 1) if self.gravity else f"{code // self.cols},{code % self.cols}"

@@ -33,10 +33,10 @@ def longest_run(state, who):
 
 
 @helper
-def streak(state, who, diagonal, open_end, contiguous):
+def streak(state, who, diagonal, open_end, contiguous, alive):
     """A player's best streak among those that can still reach k, in stones.
 
-    Between enemy stones and edges lie segments; one shorter than k is dead. In a live one the streak is all its
+    Between enemy stones and edges lie segments; one shorter than k is dead (and counts only without `alive`). In a live one the streak is all its
     stones, or with `contiguous` the longest unbroken run; `open_end` is added for each free cell at its ends.
     """
     rows, cols, k = np.int64(state.rows), np.int64(state.cols), np.int64(state.k)
@@ -59,7 +59,7 @@ def streak(state, who, diagonal, open_end, contiguous):
                     length += 1
                     r += down
                     c += right
-                if length >= k:
+                if length >= k or not alive:
                     best = max(best, in_segment(state, who, start, step, length, worth, open_end, contiguous))
     return best
 
@@ -123,7 +123,7 @@ def _streaks(board: np.ndarray, who: int, line: list, k: int, worth: float, sett
     weighted = "diagonal" in settings
     at = 0
     for segment in marks.split("o"):
-        if len(segment) >= k or not weighted:
+        if len(segment) >= k or not weighted or not settings["alive"]:
             inner = 0
             pieces = segment.split(".") if not weighted or settings["contiguous"] else [segment]
             for piece in pieces:
@@ -145,11 +145,12 @@ def longest_streak(state, me, params):
 @heuristic(K_IN_A_ROW, {"diagonal": Param(1.1, "worth of a stone on a diagonal"),
                         "open_end": Param(0.25, "for each free end of a streak"),
                         "opponent": Param(0.5, "weight of the opponent's best streak"),
-                        "contiguous": Param(False, "a blank breaks a streak (the text's counter runs on)")},
+                        "contiguous": Param(False, "a blank breaks a streak (the text's counter runs on)"),
+                        "alive": Param(True, "only streaks that can still reach k")},
            report="003 question 2, parts 2–4", about="best streak that can still reach k, minus half the opponent's",
            parts=_run_parts)
 def potential_streak(state, me, params):
-    unbroken = params[3] != 0.0
-    own = streak(state, me, params[0], params[1], unbroken)
-    other = streak(state, 3 - me, params[0], params[1], unbroken)
+    unbroken, alive = params[3] != 0.0, params[4] != 0.0
+    own = streak(state, me, params[0], params[1], unbroken, alive)
+    other = streak(state, 3 - me, params[0], params[1], unbroken, alive)
     return (own - params[2] * other) / state.k

@@ -1,0 +1,211 @@
+"""Runs tasks in a child process that may hang, crash or eat memory; its parent tells which and goes on.
+
+Nothing inside a process can stop a player that swallows exceptions or loops in compiled code, so the games of
+a sweep are played in a forked child. The two share a log, a few words of memory: the child notes what it is
+about to do, and when the child is gone or overdue its parent reads there whose fault it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import marshal
+import mmap
+import os
+import select
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+# The log's first words; the task's own follow. STARTED is when the current step began, 0 between steps.
+TASK, STARTED, CREDIT, WATCHED, RENEW, OWN = range(6)
+TICK = 0.05  # seconds between two looks of the parent
+GRACE = 0.4  # seconds beyond the limit before a silent child is ended
+ATTEMPTS = 2  # a task whose process dies this often is recorded as a crash
+OUT_OF_MEMORY = 77  # exit code of a child that could not even say so
+FLUSH = 0.05  # seconds of results a child may keep to itself
+
+
+def log_of(words: int, shared: bool = False) -> memoryview:
+    """A log with room for that many words of the task's own."""
+    size = 8 * (OWN + words)
+    return memoryview(mmap.mmap(-1, size) if shared else bytearray(size)).cast("q")
+
+
+def overdue(log: memoryview, limit: float, started: int) -> bool:
+    """Whether a step that took longer than `limit` seconds really did, or was suspended meanwhile."""
+    passed = time.monotonic_ns() - started
+    if not log[WATCHED]:
+        return passed > limit * 1e9
+    time.sleep(4 * TICK)  # after a suspension the parent needs a moment to notice it too
+    return passed - log[CREDIT] > limit * 1e9
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to end this process with the thread that started it (Linux; elsewhere nothing happens)."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def guarded(tasks: Iterable[int], work: Callable[[int], Any], failed: Callable[[int, str, str], Any],
+            log: memoryview, limit: float | None = None, memory: int | None = None) -> Iterator[Any]:
+    """`work(task)` for every task, in children; what cannot be had that way comes from `failed(task, label, note)`.
+
+    Results are plain tuples, numbers and texts, in the order of the tasks. `limit` is in seconds a step,
+    `memory` in megabytes beyond what the process already uses.
+    """
+    todo = list(tasks)
+    deaths = 0
+    while todo:
+        child = _Child(todo, work, log, memory)
+        try:
+            for result in child.results(limit):
+                todo.pop(0)
+                deaths = 0
+                yield result
+            label, note = child.verdict()
+        finally:
+            child.end()
+        if todo and label:
+            if log[TASK] not in todo:  # it died between two tasks
+                log[TASK] = todo[0]
+            at = todo.index(log[TASK])
+            deaths += 1
+            if at == 0 and (label != "crash" or deaths >= ATTEMPTS):
+                yield failed(todo.pop(0), label, note)
+                deaths = 0
+            elif at:  # results that were not handed over are played again, up to the one that failed
+                yield from guarded(todo[:at], work, failed, log, limit, memory)
+                del todo[:at]
+
+
+class _Child:
+    """One forked process at work, seen from its parent."""
+
+    def __init__(self, tasks: list[int], work: Callable[[int], Any], log: memoryview, memory: int | None):
+        self.log = log
+        log[TASK], log[STARTED], log[CREDIT], log[WATCHED], log[RENEW] = tasks[0], 0, 0, 1, 0
+        self.read, write = os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        parent = os.getpid()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads: the child starts none
+            self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                os.close(self.read)
+                _be_child(parent, memory)
+                _work(tasks, work, log, write)
+            except MemoryError:
+                os._exit(OUT_OF_MEMORY)
+            except BaseException:
+                os._exit(1)
+            finally:
+                os._exit(0)
+        os.close(write)
+        self.late = False
+        self.status: int | None = None
+
+    def results(self, limit: float | None) -> Iterator[Any]:
+        """What the child sends until it ends, or is ended for being overdue."""
+        buffer = bytearray()
+        last = time.monotonic()
+        while True:
+            ready, _, _ = select.select([self.read], [], [], TICK if limit else None)
+            now = time.monotonic()
+            if limit:
+                # A parent that slept too long was suspended, and the child with it; nobody pays for that.
+                asleep = now - last - TICK if now - last > 5 * TICK else TICK if self._stopped() else 0.0
+                self.log[CREDIT] += int(asleep * 1e9)
+            last = now
+            if ready:
+                data = os.read(self.read, 1 << 16)
+                if not data:
+                    return
+                buffer += data
+                while len(buffer) >= 4 and len(buffer) >= 4 + (size := int.from_bytes(buffer[:4], "little")):
+                    batch = marshal.loads(bytes(buffer[4 : 4 + size]))
+                    del buffer[: 4 + size]
+                    yield from batch
+            started = self.log[STARTED]
+            if limit and started and now * 1e9 - started - self.log[CREDIT] > (limit + GRACE) * 1e9:
+                self.late = True
+                return
+
+    def verdict(self) -> tuple[str, str]:
+        """Why the child stopped before its tasks were done: a label and a note; none if it asked for a new one."""
+        if self.late:
+            return "timeout", "no answer within the limit"
+        code = self._wait()
+        if code == 0:
+            return "", ""
+        if code == OUT_OF_MEMORY:
+            return "memory", "MemoryError"
+        return "crash", f"the process ended by signal {-code}" if code < 0 else f"the process ended with exit {code}"
+
+    def end(self) -> None:
+        if self.status is None:
+            for kill, target in ((os.killpg, self.pid), (os.kill, self.pid)):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    kill(target, signal.SIGKILL)
+            self._wait()
+        os.close(self.read)
+
+    def _wait(self) -> int:
+        if self.status is None:
+            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.status
+
+    def _stopped(self) -> bool:
+        try:
+            with open(f"/proc/{self.pid}/stat", "rb") as file:
+                return file.read().rsplit(b")", 1)[1].split()[0] in (b"T", b"t")
+        except OSError:
+            return False
+
+
+def _be_child(parent: int, memory: int | None) -> None:
+    """Die with the parent, leave its terminal alone, and keep within bounds."""
+    os.setpgid(0, 0)
+    die_with_parent()
+    if os.getppid() != parent:
+        os._exit(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    gc.freeze()  # the parent's objects are not worth a look, and looking would copy their pages
+    silence = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(silence, stream)
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  (a notebook's own stdout is no file)
+    if memory:
+        import resource
+
+        with contextlib.suppress(OSError, ValueError), open("/proc/self/statm", "rb") as file:
+            used = int(file.read().split()[0]) * mmap.PAGESIZE
+            resource.setrlimit(resource.RLIMIT_AS, (used + memory * 2**20, resource.RLIM_INFINITY))
+
+
+def _work(tasks: list[int], work: Callable[[int], Any], log: memoryview, write: int) -> None:
+    batch: list[Any] = []
+    sent = time.monotonic()
+    for task in tasks:
+        log[TASK] = task
+        batch.append(work(task))
+        if log[RENEW] or time.monotonic() - sent > FLUSH:
+            _send(write, batch)
+            batch, sent = [], time.monotonic()
+            if log[RENEW]:
+                return
+    _send(write, batch)
+
+
+def _send(write: int, batch: list[Any]) -> None:
+    data = marshal.dumps(batch)
+    data = len(data).to_bytes(4, "little") + data
+    while data:
+        data = data[os.write(write, data):]

@@ -1,0 +1,68 @@
+"""Random openings from a seed, distinct up to symmetry; a match plays each of them from both sides."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from .core import Game, GamekitError
+
+Opening = tuple[int, ...]  # the moves' numbers
+DEEPEST = 40  # plies; a game without that many distinct starts has too few
+
+
+def openings(game: Game, count: int, seed: int = 0, plies: int | None = None) -> list[Opening]:
+    """`count` openings of random moves that leave the game open, no two alike or mirrored.
+
+    Unless `plies` is given it is the smallest even number that yields enough of them, so the player who
+    moves first in the game also moves first after the opening.
+
+    >>> import gamekit as gk
+    >>> len(set(openings(gk.game("connect_four"), 20, seed=1)))
+    20
+    """
+    best = 0
+    for depth in [plies] if plies else range(2, DEEPEST + 1, 2):
+        found = _sample(game, count, seed, depth)
+        if len(found) == count:
+            return found
+        best = max(best, len(found))
+        if found == [] and not plies:
+            break  # every game ends before this ply
+    of = f" of {plies} plies" if plies else ""
+    raise GamekitError(f"openings={count} is not allowed for {game}: only {best} distinct openings{of} were found")
+
+
+def _sample(game: Game, count: int, seed: int, plies: int) -> list[Opening]:
+    # The text of a seed, not its hash: hashes of texts change between processes.
+    choose = random.Random(f"openings {seed} {game} {plies}")
+    seen: dict[bytes, Opening] = {}
+    lines: set[Opening] = set()
+    for _ in range(30 * count + 300):
+        position, line = game.start(), []
+        while len(line) < plies and position.winner is None:
+            codes = position.codes()
+            line.append(codes[int(choose.random() * len(codes))])
+            position = position.after(line[-1])
+        if position.winner is None and tuple(line) not in lines:
+            lines.add(tuple(line))
+            seen.setdefault(position.canonical(), tuple(line))
+            if len(seen) == count:
+                break
+    return list(seen.values())
+
+
+def read_openings(game: Game, lines: Sequence[str]) -> list[Opening]:
+    """Openings written as lines of moves, such as `["44", "35"]`; refused when the game is over after one."""
+    found = []
+    for line in lines:
+        if not isinstance(line, str):
+            raise GamekitError(f"openings are a number or a list of lines of moves; given {line!r}")
+        position, codes = game.start(), []
+        for move in game.split(line):
+            codes.append(position.code(move))
+            position = position.after(codes[-1])
+        if position.winner is not None:
+            raise GamekitError(f"opening {line!r} is not allowed: the game is over after it")
+        found.append(tuple(codes))
+    return found
