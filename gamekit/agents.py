@@ -63,6 +63,7 @@ class Custom(Player):
         limited = s["so_far"] and (s["seconds"] or s["nodes"])
         self._engine = Search(game, both.leaf(game), table=True, deepen=bool(limited), win_bonus=s["win"],
                               moves=NEAR.address if s["near"] and not game.gravity else None)
+        try_each.prepare()
         self._limit = s["limit"] or (game.k - 1) / game.k
 
     def think(self, position: Position) -> Choice:

@@ -237,6 +237,11 @@ class Compiled:
         assert self._address is not None
         return self._address
 
+    def prepare(self) -> None:
+        """Compile now, so that no clock runs meanwhile."""
+        if self._entry is None:
+            self._compile()
+
     def __call__(self, *arguments: Any) -> Any:
         if self._entry is None:
             self._compile()

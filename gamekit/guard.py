@@ -59,28 +59,26 @@ def guarded(tasks: Iterable[int], work: Callable[[int], Any], failed: Callable[[
     `memory` in megabytes beyond what the process already uses.
     """
     todo = list(tasks)
-    deaths = 0
+    known: dict[int, Any] = {}
+    deaths = dict.fromkeys(todo, 0)
     while todo:
-        child = _Child(todo, work, log, memory)
+        pending = [task for task in todo if task not in known]
+        child = _Child(pending, work, log, memory)
         try:
             for result in child.results(limit):
-                todo.pop(0)
-                deaths = 0
-                yield result
-            label, note = child.verdict()
+                known[pending.pop(0)] = result
+                while todo and todo[0] in known:
+                    yield known.pop(todo.pop(0))
+            label, note = child.verdict() if pending else ("", "")
         finally:
             child.end()
-        if todo and label:
-            if log[TASK] not in todo:  # it died between two tasks
-                log[TASK] = todo[0]
-            at = todo.index(log[TASK])
-            deaths += 1
-            if at == 0 and (label != "crash" or deaths >= ATTEMPTS):
-                yield failed(todo.pop(0), label, note)
-                deaths = 0
-            elif at:  # results that were not handed over are played again, up to the one that failed
-                yield from guarded(todo[:at], work, failed, log, limit, memory)
-                del todo[:at]
+        if label:
+            culprit = log[TASK] if log[TASK] in pending else pending[0]
+            deaths[culprit] += 1
+            if label != "crash" or deaths[culprit] >= ATTEMPTS:
+                known[culprit] = failed(culprit, label, note)
+        while todo and todo[0] in known:
+            yield known.pop(todo.pop(0))
 
 
 class _Child:
@@ -138,11 +136,11 @@ class _Child:
                 return
 
     def verdict(self) -> tuple[str, str]:
-        """Why the child stopped before its tasks were done: a label and a note; none if it asked for a new one."""
+        """Why the child stopped before its tasks were done: a label and a note; none if it asked to be renewed."""
         if self.late:
             return "timeout", "no answer within the limit"
         code = self._wait()
-        if code == 0:
+        if code == 0 and self.log[RENEW]:
             return "", ""
         if code == OUT_OF_MEMORY:
             return "memory", "MemoryError"

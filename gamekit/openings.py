@@ -39,7 +39,8 @@ def _sample(game: Game, count: int, seed: int, plies: int) -> list[Opening]:
     seen: dict[bytes, Opening] = {}
     lines: set[Opening] = set()
     for _ in range(30 * count + 300):
-        position, line = game.start(), []
+        position = game.start()
+        line: list[int] = []
         while len(line) < plies and position.winner is None:
             codes = position.codes()
             line.append(codes[int(choose.random() * len(codes))])

@@ -64,6 +64,7 @@ class Search:
         self._player = 0
         self._moves = moves if moves is not None else game._rules.moves.address
         self._play = game._rules.play.address
+        k.search.prepare()
 
     def _make_room(self, depth: int) -> None:
         if depth <= self.depth_room:

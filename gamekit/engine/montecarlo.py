@@ -157,6 +157,7 @@ class MonteCarlo:
         self.path = np.zeros((LONGEST, 2), np.int32)
         self.tree = np.zeros(max(int(megabytes * 2**20 / NODE.itemsize), 4 * game.width), NODE) if tree else None
         self._rules = game._rules.moves.address, game._rules.play.address
+        (grow if tree else flat).prepare()
 
     def run(self, position: Position, playouts: int | None, seconds: float | None,
             stop: Callable[[], bool] | None = None) -> Played:
