@@ -14,9 +14,9 @@
 #define CANDY 2      /* with ROWS, COLS */
 #define CONGA 3
 
-#define CENTRE 1 /* stones, weighted by column, read from the board */
-#define BITS 2   /* the same from bits */
-#define PAIRS 3  /* pairs of like neighbours */
+#define CENTRE 1    /* stones, weighted by column, read from the board */
+#define BITS 2      /* pairs of like neighbours in all directions, counted on bits */
+#define PAIRS 3     /* pairs of like neighbours to the right and below, read from the board */
 #define ROWS_OF_K 4 /* stones in rows of K that the other player does not touch */
 
 enum { RUNNING, WON, DRAW, LOST };
@@ -93,19 +93,25 @@ static inline int play(Position *p, int move) {
 }
 
 static inline double evaluate(const Position *p, int me, const double *weight) {
-    double value = 0;
 #if EVALUATE == CENTRE
+    double value = 0;
     for (int r = 0; r < ROWS; r++)
         for (int c = 0; c < COLS; c++) {
             int owner = p->cells[r * COLS + c];
             if (owner == me) value += weight[c];
             else if (owner) value -= weight[c];
         }
+    return value;
 #elif EVALUATE == BITS
-    uint64_t mine = p->stones[me - 1], theirs = p->stones[2 - me], column = (1ull << (ROWS + 1)) - 1;
-    for (int c = 0; c < COLS; c++, column <<= ROWS + 1)
-        value += weight[c] * (__builtin_popcountll(mine & column) - __builtin_popcountll(theirs & column));
+    uint64_t mine = p->stones[me - 1], theirs = p->stones[2 - me];
+    int pairs = 0;
+    for (int step = ROWS; step <= ROWS + 2; step++)
+        pairs += __builtin_popcountll(mine & mine >> step) - __builtin_popcountll(theirs & theirs >> step);
+    pairs += __builtin_popcountll(mine & mine >> 1) - __builtin_popcountll(theirs & theirs >> 1);
+    return weight[0] * pairs;
 #elif EVALUATE == PAIRS
+    int value = 0;
+    (void)weight;
     for (int r = 0; r < ROWS - 1; r++)
         for (int c = 0; c < COLS - 1; c++) {
             int owner = p->cells[r * COLS + c], pairs = 0;
@@ -114,7 +120,9 @@ static inline double evaluate(const Position *p, int me, const double *weight) {
             if (p->cells[(r + 1) * COLS + c] == owner) pairs++;
             value += owner == me ? pairs : -pairs;
         }
+    return value;
 #elif EVALUATE == ROWS_OF_K
+    double value = 0;
     for (int r = 0; r < ROWS; r++)
         for (int c = 0; c <= COLS - K; c++) {
             int mine = 0, theirs = 0;
@@ -126,8 +134,8 @@ static inline double evaluate(const Position *p, int me, const double *weight) {
             if (theirs == 0) value += weight[mine];
             else if (mine == 0) value -= weight[theirs];
         }
-#endif
     return value;
+#endif
 }
 
 #elif GAME == CANDY
@@ -174,7 +182,7 @@ static inline int play(Position *p, int move) {
 }
 
 static inline double evaluate(const Position *p, int me, const double *weight) {
-    double value = 0;
+    int value = 0;
     (void)weight;
     for (int r = 0; r < ROWS; r++)
         for (int c = 0; c < COLS; c++) {
@@ -247,7 +255,7 @@ static inline int play(Position *p, int move) {
 }
 
 static inline double evaluate(const Position *p, int me, const double *weight) {
-    double value = 0;
+    int value = 0;
     (void)weight;
     for (int r = 0; r < 4; r++)
         for (int c = 0; c < 4; c++) {

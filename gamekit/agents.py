@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, ClassVar
 
 import numpy as np
@@ -69,6 +70,7 @@ class Custom(Player):
     def think(self, position: Position) -> Choice:
         game, s = position.game, self.settings
         assert isinstance(game, KInARow)
+        started = time.monotonic()
         codes = np.array(position.codes(), np.int32)
         middle = int(game.centrality().argmin())
         if s["centre"] and game.left(position.data) == game.longest:
@@ -88,7 +90,8 @@ class Custom(Player):
             tried += codes.size
             if worth.max() > self._limit - 1e-9:
                 return self._reply(position, int(codes[worth.argmax()]), "block", tried)
-        limits = (s["nodes"], s["seconds"]) if s["so_far"] else (None, None)
+        seconds = s["seconds"] and max(s["seconds"] - (time.monotonic() - started), 0.001)
+        limits = (s["nodes"], seconds) if s["so_far"] else (None, None)
         found = self._engine.run(position, s["depth"], *limits)
         write = game.write
         found.counters["generated"] += tried
@@ -111,12 +114,15 @@ def _fixed(name: str, about: str, report: str, preset: dict[str, Any], takes: tu
 
 
 LADDER = {
-    "poor_ai": _fixed("poor_ai", "lowest of a ladder of three (ours, in PoorAI's role): one ply, windows", "002 (role only)",
-                      {"depth": 1, "prune": False, "win_bonus": False, "ties": "random"}, ("ties",)),
-    "average_ai": _fixed("average_ai", "middle of the ladder (ours, in AverageAI's role): two plies", "002 (role only)",
-                         {"depth": 2, "ties": "random"}, ("ties",)),
-    "good_ai": _fixed("good_ai", "top of the ladder (ours, in GoodAI's role): four plies", "002 (role only)",
-                      {"depth": 4, "ties": "random", "table": True, "order": "best+history+centre", "deepen": True}, ("ties",)),
+    "poor_ai": _fixed("poor_ai", "lowest of a ladder of three (ours, in PoorAI's role): its own longest streak, one ply",
+                      "002 (role only)", {"depth": 1, "prune": False, "win_bonus": False, "ties": "random",
+                                          "heuristic": "longest_streak"}, ("ties",)),
+    "average_ai": _fixed("average_ai", "middle of the ladder (ours, in AverageAI's role): live streaks of both, one ply",
+                         "002 (role only)", {"depth": 1, "prune": False, "ties": "random",
+                                             "heuristic": "potential_streak"}, ("ties",)),
+    "good_ai": _fixed("good_ai", "top of the ladder (ours, in GoodAI's role): windows, four plies", "002 (role only)",
+                      {"depth": 4, "ties": "random", "table": True, "order": "best+history+centre", "deepen": True,
+                       "heuristic": "windows"}, ("ties",)),
 }
 
 CONNECT_K_AGENT = _fixed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -45,6 +46,28 @@ def nearest(word: object, allowed: Iterable[str]) -> str:
     """
     close = difflib.get_close_matches(str(word), list(allowed), n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def literal(word: str) -> Any:
+    """A word in a spec: a number, on or off, or itself."""
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return {"on": True, "off": False, "true": True, "false": False}.get(word.lower(), word)
+
+
+def write(value: Any) -> str:
+    """A parameter's value as it stands in a spec, quoted where it would be read as something else."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    text = str(value)
+    if not isinstance(value, str) or (re.fullmatch(r"[\w.+\-/]+", text) and literal(text) == text):
+        return text
+    return f'"{text}"' if "'" in text else f"'{text}'"
 
 
 @dataclass(frozen=True)
@@ -115,6 +138,11 @@ class Game:
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
         if "state" in cls.__dict__ or "play" in cls.__dict__:
+            missing = [name for name in ("name", "state", "width", "moves", "play") if not hasattr(cls, name)
+                       and not (name == "name" and cls.__module__.startswith(__package__ + "."))]
+            if missing:
+                raise GamekitError(f"game {cls.__name__} lacks {', '.join(missing)}; a game gives name, state, width, "
+                                   "moves and play")
             inside = cls.__module__.startswith(__package__ + ".")
             name = f"{cls.__module__}.{cls.__name__}" if inside else None
             moves, play = cls.__dict__["moves"], cls.__dict__["play"]
@@ -213,6 +241,8 @@ class Game:
 
     def position(self, text: str) -> Position:
         """The position a text shows, as `str` prints it; refused if it cannot arise."""
+        if not isinstance(text, str):
+            raise PositionError(f"a position is read from a text; given {text!r}")
         lines = [line.split() for line in text.strip().splitlines() if line.strip()]
         turn = 0
         if lines and lines[-1][-2:] == ["to", "move"]:
@@ -233,6 +263,8 @@ class Game:
 
     def replay(self, moves: Iterable[str] | str) -> Position:
         """The position after a line of moves, given as texts or as one text."""
+        if not isinstance(moves, Iterable):
+            raise MalformedMove(f"a line of moves is a text or several texts; given {moves!r}")
         position = self.start()
         for move in self.split(moves) if isinstance(moves, str) else moves:
             position = position.play(move)
@@ -246,7 +278,7 @@ class Game:
         return " ".join(moves)
 
     def __str__(self) -> str:
-        inside = ",".join(f"{k}={_plain(v)}" for k, v in self.settings.items())
+        inside = ",".join(f"{k}={write(v)}" for k, v in self.settings.items())
         return f"{self.name}({inside})" if inside else self.name
 
     def __repr__(self) -> str:
@@ -264,10 +296,6 @@ class Game:
     @classmethod
     def _again(cls, settings: dict[str, Any]) -> Game:
         return cls(**settings)
-
-
-def _plain(value: Any) -> str:
-    return ("off", "on")[value] if isinstance(value, bool) else str(value)
 
 
 @dataclass

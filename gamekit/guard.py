@@ -16,6 +16,7 @@ import os
 import select
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -28,6 +29,7 @@ GRACE = 0.4  # seconds beyond the limit before a silent child is ended
 ATTEMPTS = 2  # a task whose process dies this often is recorded as a crash
 OUT_OF_MEMORY = 77  # exit code of a child that could not even say so
 FLUSH = 0.05  # seconds of results a child may keep to itself
+FORK = threading.Lock()  # held while forking, and by who compiles: a child must not inherit a compiler at work
 
 
 def log_of(words: int, shared: bool = False) -> memoryview:
@@ -91,7 +93,7 @@ class _Child:
         sys.stdout.flush()
         sys.stderr.flush()
         parent = os.getpid()
-        with warnings.catch_warnings():
+        with FORK, warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads: the child starts none
             self.pid = os.fork()
         if self.pid == 0:

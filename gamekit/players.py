@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ from .core import Game, GamekitError, Position
 from .engine.deepen import DEEPEST, Found, Search
 from .engine.montecarlo import MonteCarlo
 from .engine.order import CENTRE, FRONT, ORDERS, SIDES
+from .engine.solve import Solver
 from .heuristics import Heuristic, heuristic_of
 from .specs import Param, Spec, SpecError, check, find, nearest, parse
 
@@ -133,7 +135,8 @@ class Leftmost(Player):
 
 
 HEURISTIC = Param(None, "the evaluation; without it the game's default", kind=Spec)
-TIES = Param("first", "among equal best moves: the first in move order, or one at random", choices=("first", "random"))
+TIES = Param("first", "among equal best moves: the first in move order, one at random, or the last",
+             choices=("first", "random", "last"))
 WIN_BONUS = Param(True, "a win outranks every evaluation, sooner is better; off: won positions are evaluated too")
 SWITCHES: dict[str, Param] = {
     "depth": Param(None, "plies to look ahead", 1, DEEPEST, kind=int),
@@ -181,20 +184,20 @@ class SearchPlayer(Player):
         self.order = order_flags(s["order"])
         if not any(s[k] for k in ("depth", "seconds", "nodes")):
             s["depth"] = self.default_depth
-        self.deterministic = s["ties"] == "first" and s["seconds"] is None
-        self.timed = s["seconds"] is not None
+        self.timed = s["seconds"] is not None or s["ponder"]  # what pondering learns hangs on the opponent's time
+        self.deterministic = s["ties"] != "random" and not self.timed
         self._ponder: threading.Thread | None = None
-        self._ponder_error: BaseException | None = None
+        self._ponder_errors: list[BaseException] = []
         self._engine: Search | None = None
 
     def ready(self, game: Game, seed: int) -> None:
         self.close()
+        s = self.switch
+        self._heuristic = heuristic_of(s["heuristic"], game)
         if self._engine is None or self._engine.game != game:
-            s = self.switch
-            self._heuristic = heuristic_of(s["heuristic"], game)
             self._engine = Search(game, self._heuristic.leaf(game), prune=s["prune"], table=s["table"],
                                   order=self.order, deepen=s["deepen"], win_bonus=s["win_bonus"],
-                                  tie_matters=s["ties"] == "random", reuse=s["reuse"] or s["ponder"],
+                                  ties=s["ties"], reuse=s["reuse"] or s["ponder"],
                                   megabytes=s["megabytes"])
         self._engine.leaf = self._heuristic.leaf(game)
         self._engine.forget_all()
@@ -205,6 +208,8 @@ class SearchPlayer(Player):
             self.begin(position.game)
         assert self._engine is not None
         s = self.switch
+        if self._heuristic.own:
+            self._refresh(position.game)
         found = self._engine.run(position, s["depth"], s["nodes"], s["seconds"])
         if s["ties"] == "random" and found.value is not None:
             best = np.flatnonzero(found.values == found.value)
@@ -214,6 +219,15 @@ class SearchPlayer(Player):
         if s["ponder"]:
             self._start_pondering(position, found)
         return found
+
+    def _refresh(self, game: Game) -> None:
+        """A heuristic redefined in a cell, or a global it reads, counts from the next move on."""
+        assert self._engine is not None
+        self._heuristic = heuristic_of(self.switch["heuristic"], game)
+        leaf = self._heuristic.leaf(game)
+        if leaf.address != self._engine.leaf.address:
+            self._engine.leaf = leaf
+            self._engine.forget_all()
 
     def pick(self, position: Position) -> int:
         found = self._search(position)
@@ -236,29 +250,32 @@ class SearchPlayer(Player):
         expected = after.after(found.line[1])
         if expected.winner is not None or expected.turn != position.turn:
             return
-        self._halt = threading.Event()
-        self._ponder = threading.Thread(target=self._think_ahead, args=(expected,), name="gamekit-ponder", daemon=True)
+        halt = self._halt = threading.Event()
+        self._ponder_errors = []
+        # the thread knows the engine, not the player: a player that is dropped calls it off
+        self._ponder = threading.Thread(target=_think_ahead, name="gamekit-ponder", daemon=True,
+                                        args=(self._engine, expected, self.switch["depth"], halt, self._ponder_errors))
+        weakref.finalize(self, halt.set)
         self._ponder.start()
-
-    def _think_ahead(self, expected: Position) -> None:
-        try:
-            assert self._engine is not None
-            self._engine.run(expected, self.switch["depth"], None, None, self._halt.is_set)
-        except BaseException as error:
-            self._ponder_error = error
 
     def _stop_pondering(self) -> None:
         if self._ponder is not None:
             self._halt.set()
             self._ponder.join()
             self._ponder = None
-        if self._ponder_error is not None:
-            error, self._ponder_error = self._ponder_error, None
-            raise error
+        if self._ponder_errors:
+            raise self._ponder_errors.pop()
 
     def close(self) -> None:
-        self._ponder_error = None if self._ponder is None else self._ponder_error
         self._stop_pondering()
+
+
+def _think_ahead(engine: Search, expected: Position, depth: int | None, halt: threading.Event,
+                 errors: list[BaseException]) -> None:
+    try:
+        engine.run(expected, depth, stop=halt.is_set)
+    except BaseException as error:  # raised at the player's next move
+        errors.append(error)
 
 
 class Minimax(SearchPlayer):
@@ -317,6 +334,24 @@ class UCT(FlatMonteCarlo):
     takes = {**FlatMonteCarlo.takes, "exploration": Param(2**0.5, "weight of the little-tried", 0.0, 100.0)}
 
 
+class Perfect(Player):
+    """Plays the exact best move; refuses a position it cannot solve in its time rather than guess."""
+
+    name, about, report = "perfect", "the first of the best moves by exact value", "ours"
+    takes = {"seconds": Param(None, "time to solve a position before giving up", 0.001, 86400.0, kind=float)}
+
+    def ready(self, game: Game, seed: int) -> None:
+        self._solver = Solver(game)
+
+    def think(self, position: Position) -> Choice:
+        values = self._solver.moves(position, self.settings["seconds"])
+        if any(value is None for value in values.values()):
+            raise GamekitError(f"perfect cannot solve this position of {position.game} in its time")
+        best = max(values, key=lambda move: values[move] or 0)
+        exact = {move: float(value or 0) for move, value in values.items()}
+        return Choice(best, position.code(best), exact[best], [best], stopped_by="solved", values=exact)
+
+
 class Function(Player):
     """Any Python function of a position that returns a move's text."""
 
@@ -354,7 +389,7 @@ class Human(Player):
 
 
 PLAYERS: dict[str, type[Player]] = {p.name: p for p in (Random, Leftmost, Greedy, Minimax, AlphaBeta, SearchPlayer,
-                                                       FlatMonteCarlo, UCT, Human)}
+                                                       FlatMonteCarlo, UCT, Perfect, Human)}
 
 
 def player(spec: str | Spec | Player | Callable[[Position], str]) -> Player:

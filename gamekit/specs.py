@@ -6,13 +6,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .core import GamekitError, nearest
+from .core import GamekitError, literal, nearest, write
 
 
 class SpecError(GamekitError):
@@ -36,17 +35,10 @@ class Spec:
 
 _WORD = re.compile(r"[^\s,()=\"']+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_PLAIN = re.compile(r"[A-Za-z0-9_.+\-/]+\Z")
 
 
-def write(value: Any) -> str:
-    """A parameter's value as it stands in a spec."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, float):
-        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    text = str(value)
-    return text if isinstance(value, (int, Spec)) or _PLAIN.match(text) else "'" + text.replace("'", "") + "'"
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "…"
 
 
 def parse(text: str) -> Spec:
@@ -114,7 +106,7 @@ class _Reader:
                 return inside
         word = self.word()
         if not self.take("("):
-            return _literal(word)
+            return literal(word)
         settings: dict[str, Any] = {}
         while not self.take(")"):
             if settings and not self.take(","):
@@ -126,15 +118,6 @@ class _Reader:
                 raise self.error(f"{key!r} is set twice")
             settings[key] = self.value(level + 1)
         return Spec(word, settings)
-
-
-def _literal(word: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(word)
-        except ValueError:
-            continue
-    return {"on": True, "off": False, "true": True, "false": False}.get(word.lower(), word)
 
 
 @dataclass(frozen=True)
@@ -174,18 +157,18 @@ class Param:
         elif kind is bool:
             good = isinstance(value, bool)
         elif kind is Spec:
-            good = isinstance(value, (str, Spec))
+            good = isinstance(value, (str, Spec)) or hasattr(value, "spec")
             value = parse(value) if isinstance(value, str) else value
         elif kind is str:
             good = isinstance(value, str)
         else:
-            good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-            good = good and (kind is float or float(value).is_integer())
+            good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
+            good = good and (kind is float or isinstance(value, int) or value.is_integer())
             if good:
                 value = kind(value)
                 good = (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
         if not good:
-            raise SpecError(f"{owner}: {name}={write(value)} is not allowed; {name} is {self.allowed}"
+            raise SpecError(f"{owner}: {name}={_shortened(write(value))} is not allowed; {name} is {self.allowed}"
                             + (nearest(value, map(write, self.choices)) if self.choices else ""))
         return value
 

@@ -18,6 +18,7 @@ from .order import NODE
 from .table import DECIDED, ENTRY, entries
 
 DEEPEST = 100  # plies; no search here comes near
+TIES = ("first", "random", "last")  # which of several best moves is played
 SLICE = 0.004  # seconds between two looks at the clock
 NAMES = ("generated", "expanded", "leaves", "cutoffs", "first_move_cutoffs", "table_probes", "table_hits",
          "table_cutoffs")
@@ -41,7 +42,7 @@ class Search:
     """One searcher of one game with its switches; keeps its workspace, and with `reuse` what it learned."""
 
     def __init__(self, game: Game, leaf: Leaf, *, prune: bool = True, table: bool = False, order: int = 0,
-                 deepen: bool = False, win_bonus: bool = True, tie_matters: bool = False, reuse: bool = False,
+                 deepen: bool = False, win_bonus: bool = True, ties: str = "first", reuse: bool = False,
                  megabytes: float = 16, moves: int | None = None):
         """`moves` may name other code than the game's own to list moves (a restriction of them)."""
         self.game, self.leaf, self.deepen, self.reuse, self.table_on = game, leaf, deepen, reuse, table
@@ -57,9 +58,11 @@ class Search:
         self.register = np.zeros(k.REGISTERS, np.int64)
         self.switch = np.zeros(k.SWITCHES, np.int64)
         s = self.switch
-        s[k.PRUNE], s[k.TABLE], s[k.ORDER], s[k.WIN_BONUS], s[k.TIE_MATTERS] = prune, table, order, win_bonus, tie_matters
+        s[k.PRUNE], s[k.TABLE], s[k.ORDER], s[k.WIN_BONUS] = prune, table, order, win_bonus
+        s[k.TIES] = TIES.index(ties)
         s[k.SIZE], s[k.WIDTH], s[k.IDENTITY] = game.size, game.width, -(-game.identity // 8)
         self.depth_room = 0
+        self._slice = 16
         self._root: Position | None = None  # where the lists of `front` start
         self._player = 0
         self._moves = moves if moves is not None else game._rules.moves.address
@@ -155,7 +158,7 @@ class Search:
         root["alpha"], root["beta"], root["entry"], root["move"] = -np.inf, np.inf, 0, -1
         root["first"], root["count"] = self.register[k.ROOT_FIRST], self.register[k.ROOT_COUNT]
         self.register[k.PLY], self.register[k.PHASE] = 0, k.ENTER
-        slice_nodes, done = 512, int(self.counts[k.GENERATED])
+        slice_nodes, done = self._slice, int(self.counts[k.GENERATED])
         while True:
             if nodes is not None and done >= nodes:
                 return "nodes"
@@ -167,7 +170,7 @@ class Search:
                                   self.table, self.history, self.killers, self.rank, self.buckets, self.values,
                                   self.place, self.tree, self.register)
             except Exception as error:
-                raise self._failure(position, None) or error from None
+                raise self._failure(position, None, error) or error from None
             if result == k.DONE:
                 return None
             if result == k.BAD_VALUE:
@@ -179,13 +182,14 @@ class Search:
                 return "stopped"
             if now - before < SLICE / 2:
                 slice_nodes = min(slice_nodes * 2, 1 << 24)
-            elif now - before > SLICE and slice_nodes > 512:
-                slice_nodes //= 2
+            elif now - before > SLICE:
+                slice_nodes = max(1, int(slice_nodes * SLICE / (now - before)))
+            self._slice = min(slice_nodes, 4096)  # where the next one starts
 
-    def _failure(self, position: Position, value: float | None) -> Exception | None:
+    def _failure(self, position: Position, value: float | None, error: Exception | None = None) -> Exception | None:
         """Why the evaluation failed, found by asking it again about the same position, uncompiled."""
         if self.leaf.explain_failure is None:
             return None
         ply, size = int(self.register[k.BAD_PLY]), self.game.size
         data = self.words.view(np.uint8)[ply * size : (ply + 1) * size].copy()
-        return self.leaf.explain_failure(Position(self.game, data), value)
+        return self.leaf.explain_failure(Position(self.game, data), value, error, int(self.switch[k.ME]))

@@ -44,8 +44,8 @@ class Board(NamedTuple):
 
     rows: WORD
     height: WORD  # rows + 1: the step from a cell to its right neighbour
-    cols: int
-    k: int
+    cols: np.int64
+    k: np.int64
     bottom: WORD
     full: WORD
     odd_rest: WORD
@@ -90,7 +90,8 @@ def winning_spots(own, free, board):
     height, k = board.height, board.k
     if k == 4 and board.cols >= 4:
         spots = (own << ONE) & (own << TWO) & (own << THREE)
-        spots |= spots_of_four(own, height) | spots_of_four(own, height - ONE) | spots_of_four(own, height + ONE)
+        spots |= spots_of_four(own, height) | spots_of_four(own, height - ONE)
+        spots |= spots_of_four(own, height + ONE)
     else:
         spots = spots_along(own, ONE, k)
         if board.cols >= k:  # also keeps every shift below a whole word
@@ -192,7 +193,7 @@ def key_of(mine, mask, stones, board):
 
 @helper
 def slot_of(key, shift):
-    """The first of a position's two slots: the pair stands for the key's high bits, an entry holds the rest."""
+    """The first of two slots. The pair stands for the key's high bits, an entry holds the rest."""
     return key >> shift << ONE
 
 
@@ -246,7 +247,7 @@ def keep(table, key, shift, value, is_lower, spent):
 # --------------------------------------------------------------------- search
 
 
-@helper(forceinline=True)
+@helper(forceinline=True)  # a call with so many arrays would cost a tenth of the speed
 def list_moves(mine, mask, moves, stones, board, shape, table, base, stone, reply, promise):
     """Sort the safe moves, best first, with the opponent's safe answers to each; -1 if one wins by force.
 
@@ -264,7 +265,8 @@ def list_moves(mine, mask, moves, stones, board, shape, table, base, stone, repl
         answers = safe_moves(possible, spots)
         if answers == 0:
             return -1
-        prefetch(table, slot_of(key_of(mask ^ mine, after, stones + 1, board), board.shift))
+        slot = slot_of(key_of(mask ^ mine, after, stones + 1, board), board.shift)
+        prefetch(table, slot)  # type: ignore[call-arg]
         worth = 2 * popcount(spots) - popcount(spots & possible)
         at = base + count
         while at > base and promise[at - 1] < worth:
@@ -339,7 +341,8 @@ def search(mine, mask, alpha, shape, table, stop, progress, limit):
             elif several:
                 for at in range(base, base + n):  # an answer may be on file already
                     if reply[at] & (reply[at] - ONE) != 0:
-                        entry = find(table, key_of(mask ^ mine, mask | stone[at], stones + 1, board), board.shift)
+                        after = key_of(mask ^ mine, mask | stone[at], stones + 1, board)
+                        entry = find(table, after, board.shift)
                         if entry != 0 and -upper_of(entry) > alpha:
                             value, settled = -upper_of(entry), True
                             break
@@ -364,8 +367,8 @@ def search(mine, mask, alpha, shape, table, stop, progress, limit):
         ply += 1
 
 
-@compiled(types.uint64, types.uint64, types.uint64[::1], types.uint64[::1], types.uint8[::1], types.int64[::1],
-          types.int64)
+@compiled(types.uint64, types.uint64, types.uint64[::1], types.uint64[::1], types.uint8[::1],
+          types.int64[::1], types.int64)
 def score(mine, mask, shape, table, stop, progress, limit):
     """The exact score, or STOPPED: narrowed down by asking whether it lies above the middle."""
     board = board_of(shape)
@@ -410,7 +413,7 @@ class DropSolver:
     def __init__(self, rows: int = 6, cols: int = 7, k: int = 4, megabytes: float = 16):
         bits = cols * (rows + 1)
         if rows < 1 or cols < 1 or bits > 64:
-            raise ValueError(f"{rows} rows and {cols} columns do not fit 64 bits: columns x (rows + 1) = {bits}")
+            raise ValueError(f"{rows} x {cols} does not fit 64 bits: columns x (rows + 1) = {bits}")
         if k < 2:
             raise ValueError(f"k is at least 2, not {k}")
         self.rows, self.cols, self.k = rows, cols, k
@@ -431,7 +434,8 @@ class DropSolver:
     def nodes(self) -> int:
         return int(self.progress[0])
 
-    def solve(self, mine: int, theirs: int, stop: np.ndarray | None = None, nodes: int | None = None) -> int | None:
+    def solve(self, mine: int, theirs: int, stop: np.ndarray | None = None,
+              nodes: int | None = None) -> int | None:
         """The score for the side to move; None if `stop` was set, or `nodes` visited, before it was known."""
         limit = 2**62 if nodes is None else self.nodes + nodes
         result = score(WORD(mine), WORD(mine | theirs), self._shape, self._table,
@@ -453,7 +457,8 @@ class DropSolver:
             elif self.has_won(mine | cell):
                 result.append((left + 1) // 2)
             else:
-                value = self.solve(theirs, mine | cell, stop, None if end is None else max(end - self.nodes, 0))
+                rest = None if end is None else max(end - self.nodes, 0)
+                value = self.solve(theirs, mine | cell, stop, rest)
                 if value is None:
                     return None
                 result.append(-value)

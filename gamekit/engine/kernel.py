@@ -26,12 +26,13 @@ from .order import (BEST, CENTRE, FRONT, HISTORY, NODE, REPORT, by_rank, by_scor
 from .table import DECIDED, ENTRY, EXACT, LOWER, UPPER, WIN, digest, from_here, from_root, probe, store, usable
 
 # switches
-ME, DEPTH, PRUNE, TABLE, ORDER, WIN_BONUS, TIE_MATTERS, SIZE, WIDTH, IDENTITY, STAMP, SWITCHES = range(12)
+ME, DEPTH, PRUNE, TABLE, ORDER, WIN_BONUS, TIES, SIZE, WIDTH, IDENTITY, STAMP, SWITCHES = range(12)
 # registers: where a paused search stands, and what the caller wants to know of a failure
 PLY, PHASE, LIMIT, FREE, ROOT_FIRST, ROOT_COUNT, BAD_PLY, REGISTERS = range(8)
 # counters
 (GENERATED, EXPANDED, LEAVES, CUTOFFS, FIRST_MOVE_CUTOFFS, TABLE_PROBES, TABLE_HITS, TABLE_CUTOFFS, HORIZON,
  COUNTERS) = range(10)
+RANDOM, LAST = 1, 2  # ties; 0 is the first
 ENTER, NEXT = 0, 1
 DONE, PAUSED, BAD_VALUE = 0, 1, 2
 
@@ -51,7 +52,7 @@ def search(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, sc
            history, killers, rank, buckets, values, place, tree, register):
     """Search one depth, or go on with a paused search; returns DONE, PAUSED or BAD_VALUE."""
     me, depth, prune, order = switch[ME], switch[DEPTH], switch[PRUNE] != 0, switch[ORDER]
-    win_bonus, tie_matters = switch[WIN_BONUS] != 0, switch[TIE_MATTERS] != 0
+    win_bonus, ties = switch[WIN_BONUS] != 0, switch[TIES]
     size, width, identity, stamp = switch[SIZE], switch[WIDTH], switch[IDENTITY], switch[STAMP]
     use_values, use_table = switch[TABLE] != 0, switch[TABLE] != 0 or (order & BEST) != 0
     front, block = (order & FRONT) != 0, size >> 3
@@ -138,7 +139,8 @@ def search(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, sc
                 move = lists[start + index - 1]
                 if ply == 0:
                     values[place[move]] = value
-                    better = value > best or (value == best and (frame.move < 0 or place[move] < place[frame.move]))
+                    better = value > best or (value == best and (
+                        frame.move < 0 or (place[move] < place[frame.move]) != (ties == LAST)))
                 elif maximising:
                     better = value > best
                 else:
@@ -212,7 +214,8 @@ def search(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, sc
             break
         if below:
             frames[child].alpha, frames[child].beta = alpha, beta
-            if ply == 0 and prune and frame.move >= 0 and (tie_matters or place[move] < place[frame.move]):
+            if ply == 0 and prune and frame.move >= 0 and (
+                    ties == RANDOM or (place[move] < place[frame.move]) != (ties == LAST)):
                 frames[child].alpha = np.nextafter(best, -np.inf)  # an equal value must show as equal
             frames[child].entry = entry
             frames[child].first, frames[child].count = 0, 0

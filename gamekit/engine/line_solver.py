@@ -9,6 +9,12 @@ by row, and one spare bit at the end of each row. 3 rows, 4 columns:
 
 A value is 1, 0 or -1: the side to move wins, draws, loses. The search asks a yes-or-no question, so
 one side is the attacker, who wants a line, and the other the defender, who is content with none.
+
+Three things keep the search small. Threats: a line that lacks one stone must be blocked, and two
+lines that lack two and cross make a fork. Danger: a line that lacks j stones counts 1/2^j, and a
+defender to move holds if the sum is below 1 (Erdos and Selfridge): each stone of his takes away at
+least what the next attacking stone can add. Quiet moves: the attacker is first granted few moves
+that threaten nothing, so that wins, which are mostly one threat after another, are found early.
 """
 
 from __future__ import annotations
@@ -23,6 +29,9 @@ __all__ = ["LineSolver"]
 WORD = np.uint64
 ONE, NONE = WORD(1), WORD(0)
 STOPPED = -1000  # no value: the search was told to stop
+TENTATIVE = -999  # no value: the attacker does not win with so few quiet moves
+ENDLESS = 63  # more quiet moves than any game has
+HORIZONS = (1, 2, 3, 4, ENDLESS)  # quiet moves granted to the attacker, search after search
 CELLS = 64
 SYMMETRIC = 12  # with fewer stones than this a position shares its entry with its images
 CERTAIN = 1 << 40  # the danger of a completed line; each missing stone halves it
@@ -93,21 +102,29 @@ def union(pairs, begin, end):
 
 
 @helper(forceinline=True)
-def sort_moves(mine, theirs, allowed, first, lines, k, weight, base, moves):
-    """Write the allowed cells on open lines into `moves`, best first; `first` goes before all others.
+def sort_moves(mine, theirs, allowed, alpha, total, first, lines, k, weight, peril, base, moves):
+    """Write the allowed cells worth a try into `moves`, best first (`first` before all); how many,
+    or -1 if the defender, who is to move, can take enough danger away with one stone.
 
     A cell weighs more the more open lines cross there and the fuller they are. A cell on no open
-    line is left out: a stone there changes nothing, and an extra stone is never worse than that.
+    line is left out: a stone there changes nothing, and any other is at least as good. So is a
+    stone of the attacker that leaves the defender to move with less danger than a certain line.
     """
     weight[:] = 0
+    peril[:] = 0
+    attacker = mine if alpha == 0 else theirs
+    defender = theirs if alpha == 0 else mine
     for line in lines:
         own, other = line & mine, line & theirs
         if own != 0 and other != 0:
             continue
         worth = 1 << min(2 * popcount(own | other), 40)
         rest = (line ^ own ^ other) & allowed
+        share = CERTAIN >> min(k - popcount(line & attacker), 40) if line & defender == 0 else 0
         while rest != 0:
-            weight[trailing_zeros(rest)] += worth
+            cell = trailing_zeros(rest)
+            weight[cell] += worth
+            peril[cell] += share
             rest &= rest - ONE
     count = 0
     if first >= 0 and weight[first] > 0:
@@ -116,7 +133,9 @@ def sort_moves(mine, theirs, allowed, first, lines, k, weight, base, moves):
     while rest != 0:
         cell = trailing_zeros(rest)
         rest &= rest - ONE
-        if weight[cell] == 0:
+        if alpha == -1 and total - peril[cell] < CERTAIN // 2:
+            return -1
+        if weight[cell] == 0 or (alpha == 0 and total + peril[cell] < CERTAIN):
             continue
         at = base + count
         while at > base and weight[moves[at - 1]] < weight[cell]:
@@ -128,8 +147,9 @@ def sort_moves(mine, theirs, allowed, first, lines, k, weight, base, moves):
 
 
 # ---------------------------------------------------------------------- table
-# An entry is three words: mine + 1 (a fresh entry matches nothing), theirs, and
-# upper bound + 1 | lower bound + 1 | work, where work is log2 of the positions it cost.
+# An entry is three words: mine + 1 (so that a fresh entry matches nothing), theirs, and
+# upper's horizon | lower's horizon | upper bound + 1 | lower bound + 1 | work (log2 of its positions).
+# A bound that only says "no win within so many quiet moves" has that number for its horizon.
 
 
 @helper
@@ -175,70 +195,87 @@ def find(table, mine, theirs):
 
 
 @helper
-def upper_of(table, slot):
-    return np.int64(table[slot, 2] >> WORD(10)) - 1
+def unpack(info):
+    """Upper and lower bound, and the horizon of each."""
+    upper, lower = np.int64((info >> WORD(10)) & WORD(3)) - 1, np.int64((info >> WORD(8)) & WORD(3)) - 1
+    return upper, lower, np.int64((info >> WORD(18)) & WORD(63)), np.int64((info >> WORD(12)) & WORD(63))
 
 
 @helper
-def lower_of(table, slot):
-    return np.int64((table[slot, 2] >> WORD(8)) & WORD(3)) - 1
+def look_up(table, mine, theirs, alpha, horizon):
+    """(known, value, tentative): what is on file about the question, if searched this far."""
+    slot = find(table, mine, theirs)
+    if slot >= 0:
+        upper, lower, upper_horizon, lower_horizon = unpack(table[slot, 2])
+        if upper <= alpha and upper_horizon >= horizon:
+            return True, upper, upper_horizon < ENDLESS
+        if lower > alpha and lower_horizon >= horizon:
+            return True, lower, lower_horizon < ENDLESS
+    return False, 0, False
 
 
 @helper
-def keep(table, mine, theirs, value, is_lower, spent):
+def keep(table, mine, theirs, value, is_lower, horizon, spent):
     """File a bound. Of a pair of slots one keeps what was costly, and ages each time it is spared."""
     work = NONE
     while spent > 0:
         spent >>= 1
         work += ONE
-    lower, upper = -1, 1
+    upper, lower, upper_horizon, lower_horizon = 1, -1, ENDLESS, ENDLESS
     slot = find(table, mine, theirs)
     if slot >= 0:
-        lower, upper = lower_of(table, slot), upper_of(table, slot)
+        upper, lower, upper_horizon, lower_horizon = unpack(table[slot, 2])
     else:
         slot = slot_of(mine, theirs, table)
         if work < table[slot, 2] & WORD(255):
             table[slot, 2] -= ONE
             slot ^= 1
     if is_lower:
-        lower = max(lower, value)
+        lower, lower_horizon = value, horizon
     else:
-        upper = min(upper, value)
+        upper, upper_horizon = value, horizon
     table[slot, 0], table[slot, 1] = mine + ONE, theirs
-    table[slot, 2] = (WORD(upper + 1) << WORD(10)) | (WORD(lower + 1) << WORD(8)) | work
+    table[slot, 2] = ((WORD(upper_horizon) << WORD(18)) | (WORD(lower_horizon) << WORD(12))
+                      | (WORD(upper + 1) << WORD(10)) | (WORD(lower + 1) << WORD(8)) | work)
 
 
 # --------------------------------------------------------------------- search
 
 
 @helper
-def search(mine, theirs, alpha, k, full, lines, cell_of, table, stop, progress, limit):
+def search(mine, theirs, alpha, horizon, k, full, lines, cell_of, table, stop, progress, limit):
     """Is the value above alpha (0: does the side to move win? -1: does it hold?). Returns
 
-        result <= alpha    if  value <= result
-        result >  alpha    if  value >= result
-        result == STOPPED  if  nothing is known yet (the table keeps what was found)
+        result <= alpha     if value <= result
+        result >  alpha     if value >= result
+        result == TENTATIVE if the attacker does not win with `horizon` quiet moves
+        result == STOPPED   if nothing is known yet (the table keeps what was found)
     """
     own = np.empty(CELLS + 1, np.uint64)  # a frame a ply: the position,
     other = np.empty(CELLS + 1, np.uint64)
     key = np.empty((CELLS + 1, 2), np.uint64)  # the least of its images,
     began = np.empty(CELLS + 1, np.int64)  # the positions visited before it,
     best = np.empty(CELLS + 1, np.int64)
+    quiet = np.empty(CELLS + 1, np.int64)  # the attacker's quiet moves so far,
+    cut = np.empty(CELLS + 1, np.bool_)  # whether moves were left out below it,
     count = np.empty(CELLS + 1, np.int64)
     tried = np.empty(CELLS + 1, np.int64)
     moves = np.empty((CELLS + 1) * CELLS, np.int64)  # its moves, best first
     refutation = np.full(CELLS + 1, -1, np.int64)  # what last answered the question at a ply
     pairs = np.empty(2 * lines.size + 2, np.uint64)
     half = pairs.size // 2
+    costless = np.empty(CELLS + 1, np.uint64)  # the attacker's moves that cost nothing: forced or forcing
     weight = np.empty(CELLS, np.int64)
+    peril = np.empty(CELLS, np.int64)
     nodes, ply = progress[0], 0
+    spent = 0
     while True:  # enter a position
         nodes += 1
         if nodes & 255 == 0:
             progress[0] = nodes
             if stop[0] != 0 or nodes >= limit:
                 return STOPPED
-        value, settled = 0, True
+        value, settled, tentative = 0, True, False
         wins, losses, danger, risk, n, m = scan(mine, theirs, lines, k, pairs)
         allowed = full & ~(mine | theirs)
         if wins != 0:
@@ -247,11 +284,7 @@ def search(mine, theirs, alpha, k, full, lines, cell_of, table, stop, progress, 
             value = -1
         elif losses == 0 and has_fork(pairs, 0, n):
             value = 1
-        elif danger + risk == 0:
-            value = 0
-        elif alpha == 0 and danger < CERTAIN // 2:  # a defender to answer can always halve the danger
-            value = 0
-        elif alpha == -1 and risk < CERTAIN:
+        elif danger + risk == 0 or (alpha == 0 and danger < CERTAIN // 2) or (alpha == -1 and risk < CERTAIN):
             value = 0
         else:
             settled = False
@@ -259,41 +292,65 @@ def search(mine, theirs, alpha, k, full, lines, cell_of, table, stop, progress, 
             low, high = mine, theirs
             if popcount(mine | theirs) < SYMMETRIC:
                 low, high = canonical(mine, theirs, cell_of)
-            slot = find(table, low, high)
-            if slot >= 0 and upper_of(table, slot) <= alpha:
-                value, settled = upper_of(table, slot), True
-            elif slot >= 0 and lower_of(table, slot) > alpha:
-                value, settled = lower_of(table, slot), True
+            settled, value, tentative = look_up(table, low, high, alpha, horizon - spent)
         if not settled:
             if losses != 0:
                 allowed = losses
             else:
-                allowed &= fork_stoppers(pairs, half, half + m) | union(pairs, 0, n)
-            count[ply] = sort_moves(mine, theirs, allowed, refutation[ply], lines, k, weight, ply * CELLS, moves)
-            if count[ply] == 0:
-                value, settled = -1, True
+                forcing = union(pairs, 0, n)
+                allowed &= fork_stoppers(pairs, half, half + m) | forcing
+                if alpha == 0 and spent >= horizon:
+                    tentative = allowed & ~forcing != 0
+                    allowed &= forcing
+            total = danger if alpha == 0 else risk
+            n = sort_moves(mine, theirs, allowed, alpha, total, refutation[ply], lines, k, weight, peril,
+                           ply * CELLS, moves)
+            if n <= 0:
+                settled = True
+                value = -1 if n == 0 and alpha == -1 else 0
+            count[ply] = n
         if not settled:
             own[ply], other[ply], key[ply, 0], key[ply, 1] = mine, theirs, low, high
-            began[ply], tried[ply] = nodes, 0
-            best[ply] = -1
+            began[ply], tried[ply], quiet[ply], cut[ply] = nodes, 0, spent, tentative
+            costless[ply] = ~NONE
+            if alpha == 0 and losses == 0:
+                costless[ply] = forcing
+            best[ply] = 0 if alpha == 0 else -1  # an attacker's moves left out might still draw
         while settled:  # leave it, and every parent whose question is answered by that
             if ply == 0:
                 progress[0] = nodes
-                return value
+                return TENTATIVE if tentative else value
             ply -= 1
             alpha = -alpha - 1
             best[ply] = value = max(best[ply], -value)
+            cut[ply] = cut[ply] or tentative
             settled = value > alpha
             if settled:
                 refutation[ply] = moves[ply * CELLS + tried[ply]]
             tried[ply] += 1
             settled = settled or tried[ply] == count[ply]
             if settled:
-                keep(table, key[ply, 0], key[ply, 1], value, value > alpha, nodes - began[ply])
+                # a win is a win however few moves were looked at; only its absence may be tentative
+                tentative = cut[ply] and (value > alpha) == (alpha == -1)
+                keep(table, key[ply, 0], key[ply, 1], value, value > alpha,
+                     horizon - quiet[ply] if tentative else ENDLESS, nodes - began[ply])
         cell = ONE << WORD(moves[ply * CELLS + tried[ply]])
+        spent = quiet[ply]
+        if cell & costless[ply] == 0:
+            spent += 1
         mine, theirs = other[ply], own[ply] | cell
         alpha = -alpha - 1
         ply += 1
+
+
+@helper
+def answer(mine, theirs, alpha, k, full, lines, cell_of, table, stop, progress, limit):
+    """Search with more and more quiet moves granted to the attacker, until that makes no difference."""
+    for horizon in HORIZONS:
+        bound = search(mine, theirs, alpha, horizon, k, full, lines, cell_of, table, stop, progress, limit)
+        if bound != TENTATIVE:
+            return bound
+    return STOPPED
 
 
 @compiled(types.uint64, types.uint64, types.int64, types.uint64, types.uint64[::1], types.int64[::1],
@@ -301,15 +358,13 @@ def search(mine, theirs, alpha, k, full, lines, cell_of, table, stop, progress, 
 def value_of(mine, theirs, k, full, lines, cell_of, table, stop, progress, limit):
     """1, 0 or -1 for the side to move, or STOPPED."""
     progress[1], progress[2] = -1, 1
-    bound = search(mine, theirs, 0, k, full, lines, cell_of, table, stop, progress, limit)
-    if bound == STOPPED or bound == 1:
+    bound = answer(mine, theirs, 0, k, full, lines, cell_of, table, stop, progress, limit)
+    if bound == STOPPED or bound != 0:
         return bound
-    progress[2] = bound
-    if bound == -1:
-        return bound
+    progress[2] = 0
     if mine | theirs == 0:  # were there a win for the second, the first could make it his own
         return 0
-    bound = search(mine, theirs, -1, k, full, lines, cell_of, table, stop, progress, limit)
+    bound = answer(mine, theirs, -1, k, full, lines, cell_of, table, stop, progress, limit)
     return bound if bound == STOPPED else min(bound, 0)
 
 
@@ -354,23 +409,23 @@ class LineSolver:
 
     def _symmetries(self) -> np.ndarray:
         """For each symmetry of the board and each bit, where that bit goes."""
-        last_row, last_col = self.rows - 1, self.cols - 1
-        maps = [lambda r, c: (r, c), lambda r, c: (last_row - r, c), lambda r, c: (r, last_col - c),
-                lambda r, c: (last_row - r, last_col - c)]
-        if self.rows == self.cols:
-            maps += [lambda r, c, turn=turn: turn(c, r) for turn in maps[:4]]
-        cell_of = np.zeros((len(maps), CELLS), np.int64)
-        for number, turn in enumerate(maps):
+        turns = [(swap, over, aside) for swap in (0, 1) for over in (0, 1) for aside in (0, 1)]
+        turns = turns if self.rows == self.cols else turns[:4]  # the first is to leave all in place
+        cell_of = np.zeros((len(turns), CELLS), np.int64)
+        for number, (swap, over, aside) in enumerate(turns):
             for row in range(self.rows):
                 for col in range(self.cols):
-                    cell_of[number, self.bit(row, col)] = self.bit(*turn(row, col))
+                    r, c = (col, row) if swap else (row, col)
+                    r, c = self.rows - 1 - r if over else r, self.cols - 1 - c if aside else c
+                    cell_of[number, self.bit(row, col)] = self.bit(r, c)
         return cell_of.ravel()
 
     @property
     def nodes(self) -> int:
         return int(self.progress[0])
 
-    def solve(self, mine: int, theirs: int, stop: np.ndarray | None = None, nodes: int | None = None) -> int | None:
+    def solve(self, mine: int, theirs: int, stop: np.ndarray | None = None,
+              nodes: int | None = None) -> int | None:
         """The value for the side to move; None if `stop` was set, or `nodes` visited, before it was known."""
         limit = 2**62 if nodes is None else self.nodes + nodes
         result = value_of(WORD(mine), WORD(theirs), self.k, WORD(self._full), self._lines, self._cell_of,

@@ -43,7 +43,7 @@ def perft(position: Position, depth: int) -> list[int]:
     >>> perft(gk.game("conga").start(), 4)
     [3, 8, 96, 1112]
     """
-    if not 1 <= depth <= 1000:
+    if not isinstance(depth, int) or not 1 <= depth <= 1000:
         raise GamekitError(f"depth={depth} is not allowed; depth is a whole number from 1 to 1000")
     game, codes = position.game, position.codes()
     if not codes:

@@ -151,11 +151,12 @@ class _Twin:
         for tried, code in enumerate(list(moves), 1):
             child_alpha = alpha
             if ply == 0 and self.prune and best_code is not None and (
-                    self.ties == "random" or place[code] < place[best_code]):
+                    self.ties == "random" or self._preferred(place[code], place[best_code])):
                 child_alpha = math.nextafter(best, -math.inf)
             value, below = self._child(position, code, ply, child_alpha, beta, entry, node)
             if ply == 0:
-                better = value > best or (value == best and (best_code is None or place[code] < place[best_code]))
+                better = value > best or (value == best and (
+                    best_code is None or self._preferred(place[code], place[best_code])))
             else:
                 better = value > best if maximising else value < best
             if better:
@@ -178,6 +179,10 @@ class _Twin:
             entry.decided = (left, _from_here(best, ply))
         self._done(node, best)
         return best, line
+
+    def _preferred(self, one, other):
+        """Whether the move at one place goes before an equal one at another."""
+        return one > other if self.ties == "last" else one < other
 
     def _child(self, position, code, ply, alpha, beta, entry, parent):
         """(value, line) of a child: over, at the horizon, or searched in turn."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import RUNNING, Game, GamekitError
+from numba.core.errors import NumbaError
+
+from ..core import DRAW, LOST, RUNNING, WON, Game, GamekitError, make_move
 from ..specs import Spec, check, find, parse
 from .candy import Candy
 from .conga import Conga
@@ -37,7 +39,17 @@ def register(kind: type[Game]) -> type[Game]:
     state: Any = getattr(kind, "state", None)
     if state is None or not state.names or state.names[0] != "turn" or state["turn"].str[1:] != "i4":
         raise GamekitError(f"{name}: the first field of state must be ('turn', 'i4'); given {state}")
-    _try_out(kind())
+    if name in GAMES and GAMES[name].__module__.startswith(__package__):
+        raise GamekitError(f"there is already a built-in game {name!r}; choose another name")
+    try:
+        _try_out(kind())
+    except GamekitError:
+        raise
+    except NumbaError as error:
+        reason = next((line.strip() for line in str(error).splitlines()[1:] if line.strip()), "unknown reason")
+        raise GamekitError(f"{name}: its rules cannot be compiled: {reason}") from None
+    except Exception as error:
+        raise GamekitError(f"{name}: its rules failed with {type(error).__name__}: {error} (width is {kind.width})") from error
     GAMES[name] = kind
     return kind
 
@@ -59,6 +71,10 @@ def _try_out(game: Game, games: int = 100, plies: int = 400) -> None:
                 break
             choice = choice * 48271 % 2147483647  # a fixed sequence: registration is the same every time
             before = position.turn
-            position = position.after(codes[choice % len(codes)])
+            code = codes[choice % len(codes)]
+            status = make_move(game._rules.play.address, position.data.copy(), code)
+            if status not in (RUNNING, WON, DRAW, LOST):
+                raise GamekitError(f"{game.name}: play returned {status}; it returns RUNNING, WON, DRAW or LOST (0 to 3)")
+            position = position.after(code)
             if position.winner is None and position.turn not in (1, 2):
                 raise GamekitError(f"{game.name}: turn became {position.turn} after player {before}; it is 1 or 2")

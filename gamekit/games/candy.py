@@ -117,8 +117,12 @@ def find_board(name: str) -> Path:
                          + nearest(name, board_names()))
     if ".." in path.parts:
         raise BoardError(f"board {name!r} is not read: a path may not climb with '..'")
-    if not path.is_file():
-        raise BoardError(f"there is no board file {name!r}; give a path to a file, or one of "
+    try:
+        there = path.is_file()
+    except OSError:
+        there = False
+    if not there:
+        raise BoardError(f"there is no board file {name[:200]!r}; give a path to a file, or one of "
                          + ", ".join(board_names()))
     return path
 
@@ -217,7 +221,7 @@ class Candy(Game):
         return f"{chr(65 + code % self.cols)}{code // self.cols + 1}"
 
     def read(self, text: str) -> int:
-        found = re.fullmatch(r"([A-Z])(\d{1,2})", text.upper(), re.ASCII)
+        found = re.fullmatch(r"([A-Z])(\d{1,2})", text.upper() if text.isascii() else "", re.ASCII)
         if not found:
             raise ValueError
         col, row = ord(found[1]) - 65, int(found[2]) - 1

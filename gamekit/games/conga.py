@@ -119,7 +119,7 @@ class Conga(Game):
 
     def read(self, text: str) -> int:
         found = re.fullmatch(r"([0-3])([0-3])([NSWE]{1,2})", text.upper(), re.ASCII)
-        if not found:
+        if not found or not text.isascii():
             raise ValueError
         return (int(found[1]) * 4 + int(found[2])) * 8 + DIRECTIONS.index(found[3])
 

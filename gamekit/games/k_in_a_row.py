@@ -108,6 +108,8 @@ def has_line(stones, rows, k):
 @helper
 def _runs(stones, step, k):
     """Whether k stones follow each other `step` bits apart: double the length found, then top it up."""
+    if (k - 1) * step > 63:  # no such line fits the board, and a shift of 64 would come to none at all
+        return False
     length = 1
     while 2 * length <= k:
         stones &= stones >> np.uint64(length * step)
@@ -210,7 +212,7 @@ class KInARow(Game):
         """With gravity a game is `4435…`, comma-separated beyond nine columns; spaces are fine too."""
         if self.gravity:
             line = line.replace(",", " ")
-            if self.cols <= 9 and " " not in line.strip():
+            if self.cols <= 9 and len(line.split()) == 1:
                 return list(line.strip())
         return line.split()
 
@@ -286,6 +288,21 @@ class KInARow(Game):
             raise PositionError("both players have a line; the game ends with the first")
         if lines[turn - 1]:
             raise PositionError(f"{self.players[turn - 1]} has a line but the other player moved last")
+        if lines[2 - turn] and not self._one_stone_made(s, 3 - turn):
+            raise PositionError(f"{self.players[2 - turn]} has lines that no single last stone made")
+
+    def _one_stone_made(self, s: Record, who: int) -> bool:
+        """Whether without some one stone (with gravity, the top one of a column) there is no line."""
+        grid = board(s, None)
+        for r, c in np.argwhere(grid == who).tolist():
+            if self.gravity and r > 0 and grid[r - 1, c]:
+                continue
+            grid[r, c] = 0
+            before = self._lines(s, who)
+            grid[r, c] = who
+            if not before:
+                return True
+        return False
 
     def _lines(self, s: Record, who: int) -> bool:
         grid = board(s, None)

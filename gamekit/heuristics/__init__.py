@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -34,7 +35,11 @@ def heuristic(games: str | tuple[str, ...], params: Mapping[str, float | Param] 
     >>> gk.player("alphabeta(depth=2,heuristic=middle_column)").choose(gk.game("connect_four").start()).move
     '4'
     """
-    names = (games,) if isinstance(games, str) else tuple(games)
+    if isinstance(games, str):
+        games = (games,)
+    if not isinstance(games, (tuple, list)) or not all(isinstance(name, str) for name in games):
+        raise HeuristicError(f"@heuristic takes a game's name or several; given {games!r}")
+    names: tuple[str, ...] = tuple(games)
     for name in names:
         find("game", parse(name).name, GAMES)
     names = tuple(parse(name).name for name in names)
@@ -54,8 +59,8 @@ def heuristic(games: str | tuple[str, ...], params: Mapping[str, float | Param] 
 
 
 def _weight(key: str, value: float) -> Param:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise SpecError(f"weight {key!r} is a number; given {value!r}")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise SpecError(f"weight {key!r} is a finite number; given {value!r}")
     return Param(float(value), "a weight")
 
 

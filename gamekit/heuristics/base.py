@@ -48,6 +48,8 @@ class Heuristic:
         self.function, self.games, self.params = function, tuple(games), params
         self.report, self.about, self.pack, self.parts, self.fits = report, about, pack, parts, fits
         self.name = function.__name__
+        if not self.name.isidentifier():
+            raise HeuristicError(f"a heuristic needs a name that specs can use; given {self.name!r}")
         self.own = not function.__module__.startswith(__package__)  # written by the user
         self.settings = check(self.name, params, settings or {})
         names = list(inspect.signature(function).parameters)
@@ -76,8 +78,10 @@ class Heuristic:
         other.settings = check(self.name, self.params, {**self.settings, **settings})
         return other
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_compiled": {}}
+    def __reduce__(self) -> Any:
+        if not self.own:
+            return _built_in, (self.games[0], self.name, self.settings)
+        return _unpacked, (cloudpickle.dumps({**self.__dict__, "_compiled": {}}),)
 
     # ------------------------------------------------------------------- evaluation
 
@@ -110,6 +114,11 @@ class Heuristic:
             raise HeuristicError(_why_not_compiled(self, error)) from None
         return Leaf(address, weights, self.explain_failure)
 
+    def prepared(self, game: Game) -> list[Compiled]:
+        """The compiled forms made so far, this game's among them."""
+        self.leaf(game)
+        return [code for _stamp, code in self._compiled.values()]
+
     def _compile(self, kind: type[Game], count: int) -> Compiled:
         state, view = kind.state, kind.view
         function = njit(boundscheck=self.own)(self.function)
@@ -130,7 +139,7 @@ class Heuristic:
 
     def value(self, position: Position, me: int | None = None) -> float:
         """What the compiled heuristic says of a position, for player `me` (default: who is to move)."""
-        me = position.turn if me is None else me
+        me = _player(position, me)
         leaf = self.leaf(position.game)
         try:
             value = float(evaluate(leaf.address, position.data, me, leaf.weights))
@@ -143,7 +152,7 @@ class Heuristic:
     def plain(self, position: Position, me: int | None = None) -> float:
         """The same, uncompiled: the judge of the compiled one."""
         self.suits(position.game)
-        me = position.turn if me is None else me
+        me = _player(position, me)
         return float(self.function(self._seen(position), me, self.weights(position.game)))
 
     def _seen(self, position: Position) -> Any:
@@ -158,7 +167,7 @@ class Heuristic:
     def explain(self, position: Position, me: int | None = None) -> list[Part]:
         """The parts of a score: which cells, windows, streaks or blocks gave what."""
         self.suits(position.game)
-        me = position.turn if me is None else me
+        me = _player(position, me)
         if self.parts is None:
             return [Part(self.name, (), self.value(position, me))]
         return self.parts(position, me, self.settings)
@@ -176,8 +185,13 @@ class Heuristic:
                 here = [f for f in traceback.extract_tb(again.__traceback__) if f.filename == self._file]
                 if here:
                     where = f" at {_short(here[-1].filename)}, line {here[-1].lineno}: {here[-1].line}"
+            if not where and not self.own:
+                return error or HeuristicError(f"heuristic {self.name!r} failed in compiled code")
             what = f"{type(error).__name__}: {error}" if error else "an error in compiled code"
             return HeuristicError(f"heuristic {self.name!r} failed with {what}{where}\nin the position\n{position}")
+        if np.isnan(value):  # the search does not keep the number
+            leaf = self.leaf(position.game)
+            value = float(evaluate(leaf.address, position.data, me or 1, leaf.weights))
         return HeuristicError(f"heuristic {self.name!r} returned {value}; a value is a finite number below 1e11"
                               f"\nin the position\n{position}")
 
@@ -186,11 +200,36 @@ class Heuristic:
         return self.function.__code__.co_filename
 
 
+def _player(position: Position, me: int | None) -> int:
+    if me is None:
+        return position.turn
+    if me not in (1, 2):
+        raise HeuristicError(f"me={me!r} is not allowed; a player is 1 or 2")
+    return int(me)
+
+
 @compiled(types.intp, types.Array(types.uint8, 1, "C", readonly=True), types.int32, types.float64[::1],
           returns=types.float64)
 def evaluate(function, data, me, weights):
     """One evaluation, from Python."""
     return call_leaf(function, address(data, 0), me, address(weights, 0))
+
+
+def _built_in(game: str, name: str, settings: dict[str, Any]) -> Heuristic:
+    from . import HEURISTICS
+
+    return HEURISTICS[game, name].with_(**settings)
+
+
+def _unpacked(raw: bytes) -> Heuristic:
+    """A user's heuristic in another process: known there by its name as well."""
+    from . import HEURISTICS
+
+    made = object.__new__(Heuristic)
+    made.__dict__.update(cloudpickle.loads(raw))
+    for game in made.games:
+        HEURISTICS[game, made.name] = made.with_(**{k: p.default for k, p in made.params.items()})
+    return made
 
 
 def _short(file: str) -> str:
@@ -223,16 +262,33 @@ def fingerprint(function: Callable, seen: frozenset[int] = frozenset()) -> bytes
             values[name] = plain.__globals__[name]
     for name, cell in zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=False):
         values[name] = cell.cell_contents
-    parts = [plain.__code__.co_code, repr(plain.__code__.co_consts).encode()]
+    parts = [*_codes(plain.__code__), _frozen(plain.__defaults__), _frozen(plain.__kwdefaults__)]
     for name, value in sorted(values.items()):
         parts.append(name.encode())
         if callable(value) and hasattr(getattr(value, "py_func", value), "__code__"):
             parts.append(fingerprint(value, seen))
-        elif isinstance(value, (pytypes.ModuleType, type)):
+        elif isinstance(value, pytypes.ModuleType):
+            parts += [value.__name__.encode(), *_read_of(value, _names(plain.__code__), seen)]
+        elif isinstance(value, type):
             parts.append(value.__name__.encode())
         else:
             parts.append(_frozen(value))
     return b"|".join(parts)
+
+
+def _codes(code: pytypes.CodeType) -> list[bytes]:
+    """A function's code and that of the functions inside it, names included."""
+    own = [code.co_code, repr(code.co_names).encode(),
+           repr([const for const in code.co_consts if not isinstance(const, pytypes.CodeType)]).encode()]
+    return own + [part for const in code.co_consts if isinstance(const, pytypes.CodeType) for part in _codes(const)]
+
+
+def _read_of(module: pytypes.ModuleType, names: set[str], seen: frozenset[int]) -> list[bytes]:
+    """What code that mentions these names may read of a module."""
+    found = [(name, vars(module)[name]) for name in sorted(names & set(vars(module)))]
+    return [fingerprint(value, seen) if isinstance(value, pytypes.FunctionType) else
+            _frozen(value) if isinstance(value, (int, float, tuple, np.ndarray)) else repr(value).encode()
+            for _name, value in found]
 
 
 def _names(code: pytypes.CodeType) -> set[str]:

@@ -60,6 +60,8 @@ def by_words(state, who, params):
     stones, held = 0, 0
     for direction in range(4):
         step = 1 if direction == 0 else rows + direction - 1
+        if (k - 1) * step > 63:
+            continue  # no window of this direction fits the board
         free, entered, here = cells & ~theirs, mine, np.uint64(0)
         alive = free
         for i in range(1, k):

@@ -1,0 +1,357 @@
+"""The command line: every duty of the package by name. Exit 0 done, 1 failed, 2 wrong use."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import __version__
+from .compiled import Compiled, cache_folder
+from .core import GamekitError
+from .games import GAMES, game
+from .heuristics import HEURISTICS, heuristic_of
+from .players import PLAYERS
+from .specs import Param, write
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; wrong use is one sentence on standard error."""
+    parser = build()
+    options = parser.parse_args(arguments)
+    if options.run is None:
+        parser.print_help()
+        return 2
+    try:
+        return options.run(options) or 0
+    except GamekitError as error:
+        print(f"gamekit: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("gamekit: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def build() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="gamekit", description="A bench for adversarial search.",
+                                     epilog="Specs look like connect_four, mnk(m=5,n=5,k=4), alphabeta(depth=4); quote them.")
+    parser.add_argument("--version", action="version", version=f"gamekit {__version__}")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    def command(name: str, run: Callable, about: str, *positional: str, json_too: bool = True) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=about, description=about)
+        for word in positional:
+            made.add_argument(word, metavar=word.upper())
+        if json_too:
+            made.add_argument("--json", action="store_true", help="print JSON for a program to read")
+        made.set_defaults(run=run)
+        return made
+
+    command("games", _games, "the games and their parameters")
+    command("heuristics", _heuristics, "the heuristics of every game").add_argument("game", nargs="?", metavar="GAME")
+    command("players", _players, "the players and their parameters")
+
+    perft = command("perft", _perft, "count the lines of a game by length", "game")
+    perft.add_argument("depth", metavar="DEPTH", type=int)
+    perft.add_argument("--moves", default="", help="moves to start from")
+
+    evaluate = command("eval", _eval, "evaluate a position", "game")
+    evaluate.add_argument("--moves", default="", help="the moves that lead to it")
+    evaluate.add_argument("--heuristic", help="the heuristic (default: the game's)")
+    evaluate.add_argument("--for", dest="player", type=int, choices=(1, 2), help="the player (default: who is to move)")
+    evaluate.add_argument("--explain", action="store_true", help="also print the parts of the score")
+
+    play = command("play", _play, "let two players play one game", "game", "first", "second")
+    play.add_argument("--seed", type=int, default=0)
+    play.add_argument("--moves", default="", help="moves to start from")
+    play.add_argument("--cap", type=int, help="plies after which a game without end is stopped")
+    play.add_argument("--limit", type=float, help="seconds a move may take")
+
+    match = command("match", _match, "let two players play many games", "game", "first", "second")
+    match.add_argument("--games", type=int, default=100)
+    match.add_argument("--openings", type=int, help="random openings, each played by both sides")
+    match.add_argument("--seed", type=int, default=0)
+    match.add_argument("--cap", type=int, help="plies after which a game without end is stopped")
+    match.add_argument("--limit", type=float, help="seconds a move may take")
+    match.add_argument("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"), help="stop as soon as this is decided")
+
+    compare = command("compare", _compare, "which heuristic is better, by how much, and are we sure", "game")
+    compare.add_argument("heuristics", nargs="+", metavar="HEURISTIC")
+    compare.add_argument("--depths", type=_numbers, default=[2], help="such as 1,2,3")
+    compare.add_argument("--opponents", nargs="*", default=["random"], metavar="PLAYER")
+    compare.add_argument("--games", type=int, default=100)
+    compare.add_argument("--seed", type=int, default=0)
+
+    solve = command("solve", _solve, "the exact value of a position", "game")
+    where = solve.add_mutually_exclusive_group()
+    where.add_argument("--moves", default="", help="the moves that lead to it")
+    where.add_argument("--file", help="a file of positions, a line of moves each")
+    solve.add_argument("--all", action="store_true", help="also the value of every legal move")
+    solve.add_argument("--seconds", type=float, help="give up after this long")
+    solve.add_argument("--megabytes", type=float, default=None, help="memory of the table")
+
+    sweep = command("sweep", _sweep, "run or resume a sweep described by a YAML file", "file", json_too=False)
+    sweep.add_argument("--out", help="the folder of the results (default: results/ and the file's name)")
+    sweep.add_argument("--workers", type=int, help="processes on this machine")
+    sweep.add_argument("--scheduler", help="the address of a Dask scheduler instead")
+
+    verify = command("verify", _verify, "check a sweep's records", "folder")
+    verify.add_argument("--repair", action="store_true", help="play damaged jobs again")
+
+    run = command("run", _run, "run a notebook with checked parameters", "notebook", json_too=False)
+    run.add_argument("-p", dest="parameters", action="append", default=[], metavar="NAME=VALUE")
+    run.add_argument("--grid", dest="grid", action="append", default=[], metavar="NAME=V1,V2")
+    run.add_argument("--out", help="the folder of the results")
+
+    report = command("report", _report, "run all notebooks and build the site", json_too=False)
+    report.add_argument("--profile", default="quick", help="quick or full")
+    report.add_argument("--only", action="append", help="just this notebook")
+
+    warm = command("warm", _warm, "compile everything now, so that nothing waits later", json_too=False)
+    warm.add_argument("--quiet", action="store_true")
+    bench = command("bench", _bench, "gamekit beside C and beside its peers", json_too=False)
+    bench.add_argument("rest", nargs=argparse.REMAINDER)
+    command("lab", _lab, "JupyterLab on 00_start_here", json_too=False)
+    return parser
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of whole numbers such as 1,2,3") from None
+
+
+def _print(options: argparse.Namespace, data: Any, text: str) -> None:
+    print(json.dumps(data, ensure_ascii=False) if options.json else text)
+
+
+# ---------------------------------------------------------------------- what there is
+
+
+def _described(params: dict[str, Param]) -> list[dict[str, Any]]:
+    return [{"name": name, "default": None if p.default is None else write(p.default), "allowed": p.allowed, "about": p.about}
+            for name, p in params.items()]
+
+
+def _listing(entries: list[dict[str, Any]]) -> str:
+    lines = []
+    for entry in entries:
+        report = f"  [{entry['report']}]" if entry.get("report") else ""
+        lines.append(f"{entry['name']:18} {entry['about']}{report}")
+        lines += [f"    {p['name']:14} {p['about']} ({p['allowed']}; default {p['default'] or 'none'})" for p in entry["params"]]
+    return "\n".join(lines)
+
+
+def _games(options: argparse.Namespace) -> None:
+    found = [{"name": name, "about": (kind.__doc__ or "").split("\n")[0], "params": _described(kind.params),
+              "heuristics": [h for owner, h in HEURISTICS if owner == name], "default": str(game(name))}
+             for name, kind in GAMES.items()]
+    _print(options, found, _listing(found))
+
+
+def _heuristics(options: argparse.Namespace) -> None:
+    wanted = game(options.game).name if options.game else None
+    found = [{"game": owner, "name": name, "about": h.about, "report": h.report, "params": _described(h.params)}
+             for (owner, name), h in HEURISTICS.items() if wanted in (None, owner)]
+    text = "\n".join(f"{owner}:\n" + "\n".join("  " + line for line in
+                     _listing([f for f in found if f["game"] == owner]).split("\n")) for owner in {f["game"]: 0 for f in found})
+    _print(options, found, text)
+
+
+def _players(options: argparse.Namespace) -> None:
+    found = [{"name": name, "about": kind.about, "report": kind.report, "params": _described(kind.takes)}
+             for name, kind in PLAYERS.items()]
+    _print(options, found, _listing(found))
+
+
+# ------------------------------------------------------------------- positions and games
+
+
+def _perft(options: argparse.Namespace) -> None:
+    from .engine.perft import perft
+
+    counts = perft(game(options.game).replay(options.moves), options.depth)
+    _print(options, counts, "\n".join(f"{depth} {count}" for depth, count in enumerate(counts, 1)))
+
+
+def _eval(options: argparse.Namespace) -> None:
+    position = game(options.game).replay(options.moves)
+    heuristic = heuristic_of(options.heuristic, position.game)
+    me = options.player or position.turn
+    value = heuristic.value(position, me)
+    data: dict[str, Any] = {"value": value}
+    text = f"{value:g}"
+    if options.explain:
+        parts = heuristic.explain(position, me)
+        data["parts"] = [{"what": p.what, "cells": [list(c) for c in p.cells], "value": p.value} for p in parts]
+        text += "".join(f"\n{p.value:+10g}  {p.what}  {' '.join(f'{r},{c}' for r, c in p.cells)}" for p in parts)
+    _print(options, data, text)
+
+
+def _play(options: argparse.Namespace) -> None:
+    from .match import play_game
+
+    played = play_game(options.game, options.first, options.second, seed=options.seed, moves=options.moves,
+                       cap=options.cap, limit=options.limit)
+    _print(options, played.to_dict(), str(played))
+
+
+def _match(options: argparse.Namespace) -> None:
+    from .match import match
+
+    result = match(options.game, options.first, options.second, games=options.games, openings=options.openings,
+                   seed=options.seed, cap=options.cap, limit=options.limit,
+                   sprt=tuple(options.sprt) if options.sprt else None, progress=not options.json)
+    _print(options, result.to_dict(), str(result))
+
+
+def _compare(options: argparse.Namespace) -> None:
+    from .compare import compare
+
+    result = compare(options.game, options.heuristics, depths=options.depths, opponents=options.opponents,
+                     games=options.games, seed=options.seed)
+    _print(options, result.to_dict(), str(result))
+
+
+def _solve(options: argparse.Namespace) -> int:
+    from .engine.solve import Solver
+
+    board = game(options.game)
+    solver = Solver(board, megabytes=options.megabytes, progress=not options.json and sys.stderr.isatty())
+    if options.file:
+        return _solve_file(options, board, solver)
+    position = board.replay(options.moves)
+    solved = solver.solve(position, seconds=options.seconds)
+    data: dict[str, Any] = {"value": solved.value}
+    text = str(solved)
+    if options.all:
+        values = solver.moves(position, seconds=options.seconds)
+        data["moves"] = values
+        text += "".join(f"\n{move} {'not solved' if value is None else value}" for move, value in values.items())
+    _print(options, data, text)
+    return 0 if solved.value is not None else 1
+
+
+def _solve_file(options: argparse.Namespace, board: Any, solver: Any) -> int:
+    try:
+        lines = open(options.file, encoding="utf-8").read().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise GamekitError(f"{options.file} cannot be read: {error}") from None
+    found, missing = [], 0
+    for number, line in enumerate(lines, 1):
+        moves = line.split("#")[0].strip()
+        if not moves:
+            continue
+        if board.name == "connect_four" or getattr(board, "gravity", False):
+            moves = moves.split()[0]  # a second column may hold somebody's score
+        try:
+            solved = solver.solve(board.replay(moves), seconds=options.seconds)
+        except GamekitError as error:
+            raise GamekitError(f"{options.file}, line {number}: {error}") from None
+        missing += solved.value is None
+        found.append({"moves": moves, "value": solved.value})
+        if not options.json:
+            print(moves, "not solved" if solved.value is None else solved.value, flush=True)
+    if options.json:
+        print(json.dumps(found))
+    return 1 if missing else 0
+
+
+# ------------------------------------------------------------------- sweeps and notebooks
+
+
+def _sweep(options: argparse.Namespace) -> int:
+    from .sweep import run_file
+
+    print(run_file(options.file, out=options.out, workers=options.workers, scheduler=options.scheduler))
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from .sweep import repair, verify
+
+    found = repair(options.folder) if options.repair else verify(options.folder)
+    _print(options, found.to_dict(), str(found))
+    return 0 if found.ok else 1
+
+
+def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
+    pairs = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise GamekitError(f"{option} {text!r} is not allowed; it looks like name=value")
+        pairs[name] = value
+    return pairs
+
+
+def _run(options: argparse.Namespace) -> int:
+    from .suite import run_notebook
+
+    return run_notebook(options.notebook, _pairs(options.parameters, "-p"),
+                        grid={k: v.split(",") for k, v in _pairs(options.grid, "--grid").items()}, out=options.out)
+
+
+def _report(options: argparse.Namespace) -> int:
+    from .suite import report
+
+    return report(profile=options.profile, only=options.only)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from bench.__main__ import main as bench
+
+    return bench(options.rest) or 0
+
+
+def _lab(_options: argparse.Namespace) -> int:
+    from .lab import lab
+
+    return lab()
+
+
+def _warm(options: argparse.Namespace) -> None:
+    """Load or compile every function the package has, with a line of progress."""
+    started = time.monotonic()
+    everything = _compiled_functions()
+    for done, function in enumerate(everything, 1):
+        function.prepare()
+        if not options.quiet:
+            print(f"\rcompiling {done} of {len(everything)} ({time.monotonic() - started:.0f} s)", end="", file=sys.stderr, flush=True)
+    if not options.quiet:
+        print(f"\rcompiled {len(everything)} functions in {time.monotonic() - started:.1f} s; kept in {cache_folder()}", file=sys.stderr)
+
+
+def _compiled_functions() -> list[Compiled]:
+    import importlib
+    import pkgutil
+
+    from . import engine
+
+    for module in pkgutil.iter_modules(engine.__path__, engine.__name__ + "."):
+        importlib.import_module(module.name)
+    found: dict[str, Compiled] = {}
+    for name, module in list(sys.modules.items()):
+        if name.startswith("gamekit"):
+            found |= {thing.name: thing for thing in vars(module).values() if isinstance(thing, Compiled) and thing.name}
+    for kind in GAMES.values():
+        board = kind()
+        for rule in (board._rules.moves, board._rules.play):
+            found[rule.name or ""] = rule
+        for owner, name in HEURISTICS:
+            if owner == board.name:
+                found |= {code.name or "": code for code in HEURISTICS[owner, name].prepared(board)}
+    return list(found.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

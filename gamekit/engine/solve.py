@@ -1,0 +1,189 @@
+"""The exact value of a position, or an honest "not solved"; never a guess.
+
+Values are for the side to move: positive wins, zero draws, negative loses.
+
+- with gravity, on boards of up to 64 bits: the score, half the stones the winner has left (`drop_solver`);
+- without gravity, likewise: 1, 0 or −1 (`line_solver`);
+- Candy: the margin of the final totals; Conga and everything else: 1, 0 or −1, by the ordinary search,
+  deepened until it sees a forced end. In Conga such a win needs no position twice, so the rule on
+  repetition cannot spoil it; where none is in sight the value is withheld, for play could go round for ever.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..compiled import LEAF, Compiled
+from ..core import Game, GamekitError, Leaf, Position
+from ..games.candy import Candy
+from ..games.k_in_a_row import KInARow
+from ..heuristics import heuristic_of
+from .deepen import DEEPEST, Search
+from .drop_solver import DropSolver
+from .line_solver import LineSolver
+from .order import BEST, CENTRE, HISTORY
+from .table import DECIDED, WIN
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A value with how it was come by; `value` is None where the budget did not suffice."""
+
+    value: int | None
+    nodes: int
+    plies: int | None = None  # to the end, where known
+    note: str = ""
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"not solved ({self.note or 'stopped'}; {self.nodes} positions)"
+        end = f" in {self.plies} plies" if self.plies else ""
+        what = "wins" if self.value > 0 else "loses" if self.value < 0 else "draws"
+        return f"{self.value} (the side to move {what}{end}; {self.nodes} positions)"
+
+
+def _nothing(position, me, weights):
+    return 0.0
+
+
+NOTHING = Compiled(_nothing, LEAF, "gamekit.engine.solve.nothing")  # an evaluation that sees only the end
+
+
+class Solver:
+    """Solves positions of one game; what it learns from one helps with the next."""
+
+    def __init__(self, game: Game, megabytes: float | None = None, progress: bool = False):
+        if megabytes is not None and not 0.01 <= megabytes <= 16384:
+            raise GamekitError(f"megabytes={megabytes:g} is not allowed; the table takes 0.01 to 16384")
+        self.game, self.progress = game, progress
+        self._method: _Bits | _Deepening
+        if isinstance(game, KInARow) and game.k >= 2 and _fits(game):
+            self._method = _Bits(game, megabytes)
+        else:
+            self._method = _Deepening(game, megabytes)
+
+    def solve(self, position: Position, seconds: float | None = None) -> Solved:
+        """The value of a position; stops after `seconds`, or on Ctrl-C, keeping what was learned."""
+        if position.game != self.game:
+            raise GamekitError(f"this solver is for {self.game}, the position is of {position.game}")
+        if position.winner is not None:
+            return self._over(position)
+        return self._method.run(position, seconds, self.progress)
+
+    def moves(self, position: Position, seconds: float | None = None) -> dict[str, int | None]:
+        """Every legal move's value for the side to move."""
+        started, found = time.monotonic(), {}
+        for code in position.codes():
+            left = None if seconds is None else max(seconds - (time.monotonic() - started), 0.001)
+            value = self.solve(position.after(code), left).value
+            found[self.game.write(code)] = None if value is None else -value
+        return found
+
+    def _over(self, position: Position) -> Solved:
+        score, game = self.game.score(position.record), self.game
+        if score is not None:
+            mine = score[position.turn - 1] - score[2 - position.turn]
+            return Solved(int(mine), 0)
+        sign = 0 if position.winner == 0 else 1 if position.winner == position.turn else -1
+        left = game.left(position.data)
+        return Solved(sign * ((left + 2) // 2) if isinstance(game, KInARow) and game.gravity and left is not None else sign, 0)
+
+
+def _fits(game: KInARow) -> bool:
+    return game.cols * (game.rows + 1) <= 64 if game.gravity else game.rows * (game.cols + 1) <= 64
+
+
+class _Bits:
+    """The two solvers on words, run beside a clock."""
+
+    def __init__(self, game: KInARow, megabytes: float | None):
+        self.game = game
+        kind: Any = DropSolver if game.gravity else LineSolver
+        self.solver = kind(game.rows, game.cols, game.k, **({} if megabytes is None else {"megabytes": megabytes}))
+
+    def words(self, position: Position) -> tuple[int, int]:
+        """The stones of the side to move and of the other, laid out as the solver wants them."""
+        game, found = self.game, [0, 0]
+        for (row, col), owner in np.ndenumerate(position.board):
+            if owner:
+                bit = col * (game.rows + 1) + game.rows - 1 - row if game.gravity else row * (game.cols + 1) + col
+                found[0 if owner == position.turn else 1] |= 1 << int(bit)
+        return found[0], found[1]
+
+    def run(self, position: Position, seconds: float | None, progress: bool) -> Solved:
+        stop, before = np.zeros(1, np.uint8), self.solver.nodes
+        mine, theirs = self.words(position)
+        value = _beside_a_clock(lambda: self.solver.solve(mine, theirs, stop), stop, seconds,
+                                self.solver.progress if progress else None)
+        return Solved(value, self.solver.nodes - before, note="" if value is not None else "out of time")
+
+
+class _Deepening:
+    """The ordinary search, deeper and deeper, until it sees the end."""
+
+    def __init__(self, game: Game, megabytes: float | None):
+        self.counts = isinstance(game, Candy)
+        leaf = heuristic_of("score_difference", game).leaf(game) if self.counts else Leaf(NOTHING.address, np.zeros(1))
+        self.search = Search(game, leaf, table=True, order=BEST | HISTORY | CENTRE, deepen=True,
+                             win_bonus=not self.counts, megabytes=megabytes or 256)
+
+    def run(self, position: Position, seconds: float | None, progress: bool) -> Solved:
+        left = position.game.left(position.data)
+        if left is None and seconds is None:
+            seconds = 60.0
+        if left is not None and left > DEEPEST:
+            return Solved(None, 0, note=f"{left} plies may be left, more than {DEEPEST}")
+        shown = [time.monotonic()]
+
+        def look() -> bool:
+            if progress and time.monotonic() - shown[0] > 0.5:
+                shown[0] = time.monotonic()
+                _show(f"depth {self.search.switch[1]}, {self.search.counts[0]} positions")
+            return False
+
+        found = self.search.run(position, depth=left, seconds=seconds, stop=look if progress else None)
+        nodes, value = found.counters["generated"], found.value
+        if self.counts:
+            if found.depth != left or value is None:
+                return Solved(None, nodes, note=f"reached depth {found.depth} of {left}")
+            return Solved(round(value), nodes, left)
+        if value is not None and abs(value) > DECIDED:
+            return Solved(1 if value > 0 else -1, nodes, round(WIN - abs(value)))
+        if left is not None and found.depth == left:
+            return Solved(0, nodes)
+        return Solved(None, nodes, note=f"no forced end within {found.depth} plies")
+
+
+def _beside_a_clock(work: Callable[[], int | None], stop: np.ndarray, seconds: float | None,
+                    progress: np.ndarray | None) -> int | None:
+    """Run compiled work in a thread, so that Ctrl-C and the clock can stop it; what it learned stays."""
+    result: list[int | None] = [None]
+    thread = threading.Thread(target=lambda: result.__setitem__(0, work()), name="gamekit-solve", daemon=True)
+    started = time.monotonic()
+    thread.start()
+    try:
+        wait = 0.001
+        while thread.is_alive():
+            thread.join(wait)
+            wait = min(wait * 2, 0.2)
+            passed = time.monotonic() - started
+            if seconds is not None and passed >= seconds:
+                stop[0] = 1
+            if progress is not None and passed > 0.5 and thread.is_alive():
+                _show(f"{progress[0]:,} positions, {passed:.0f} s, score between {progress[1]} and {progress[2]}")
+    except BaseException:
+        stop[0] = 1
+        thread.join()
+        raise
+    return result[0]
+
+
+def _show(text: str) -> None:
+    print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,75 @@
+"""A move chosen on a thread of its own, so that the notebook goes on, and called off at any moment."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..core import Position
+from ..engine import kernel, montecarlo
+from ..players import Choice, Player
+
+TICK = 0.2  # seconds between two signs of life
+
+
+class Thought:
+    """One player thinking about one position. `done(thought)` is called at the end, on this thread.
+
+    The engines ask every few milliseconds whether to go on; there the thread reports its nodes, and there it
+    ends when it is told to `stop`, with the best move so far. A player written in Python cannot be asked.
+    """
+
+    def __init__(self, player: Player, position: Position, done: Callable[[Thought], None],
+                 tick: Callable[[Thought], None] = lambda thought: None):
+        self.player, self.position, self._done, self._tick = player, position, done, tick
+        self.choice: Choice | None = None
+        self.error: BaseException | None = None
+        self.started = self._ticked = time.monotonic()
+        self.wanted = True  # nobody waits for a thought that is no longer wanted
+        self._halt = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="gamekit-think", daemon=True)
+
+    def start(self) -> Thought:
+        self.thread.start()
+        return self
+
+    def stop(self, wanted: bool = True) -> bool:
+        """Ask it to end; whether it did within a second."""
+        self.wanted = self.wanted and wanted
+        self._halt.set()
+        if self.thread is not threading.current_thread() and not wanted:
+            self.thread.join(1.0)
+        return not self.thread.is_alive()
+
+    @property
+    def nodes(self) -> int:
+        """Positions generated so far."""
+        engine: Any = getattr(self.player, "_engine", None)
+        if hasattr(engine, "counts"):
+            return int(engine.counts[kernel.GENERATED])
+        return int(engine.register[montecarlo.GENERATED]) if hasattr(engine, "register") else 0
+
+    def _ask(self) -> bool:
+        now = time.monotonic()
+        if now - self._ticked > TICK and self.wanted:
+            self._ticked = now
+            self._tick(self)
+        return self._halt.is_set()
+
+    def _run(self) -> None:
+        try:
+            if self.player.game is None or self.player.game != self.position.game:
+                self.player.begin(self.position.game)
+            engine: Any = getattr(self.player, "_engine", None)
+            if engine is not None:
+                run = type(engine).run.__get__(engine)
+                # a call that brings its own way to stop is the player's pondering
+                engine.run = lambda *given: run(*given) if callable(given[-1]) else run(*given, stop=self._ask)
+            self.choice = self.player.choose(self.position)
+        except BaseException as error:
+            self.error = error
+        finally:
+            if self.wanted:
+                self._done(self)
