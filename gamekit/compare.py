@@ -84,9 +84,9 @@ class Comparison:
 
 def compare(game: str | Game, heuristics: Sequence[Any], depths: Sequence[int] = (1, 2, 3),
             opponents: Sequence[Any] = ("random",), games: int = 100, seed: int = 0, *,
-            nodes: Sequence[int] = BUDGET, openings: int | None = None, cap: int | None = None, limit: float | None = LIMIT,
-            out: str | Path | None = None, workers: int | None = None, scheduler: str | None = None,
-            executor: Executor | None = None, progress: bool | None = None,
+            nodes: Sequence[int] = BUDGET, openings: int | None = None, cap: int | None = None,
+            limit: float | None = LIMIT, out: str | Path | None = None, workers: int | None = None,
+            scheduler: str | None = None, executor: Executor | None = None, progress: bool | None = None,
             measure: Measure | None = None) -> Comparison:
     """Let heuristics play each other and the opponents, at every depth and at every node budget.
 

@@ -19,10 +19,16 @@ def command(root: Path, port: int, browser: bool, notebook: str = START) -> list
     options = {
         "ServerApp.ip": "127.0.0.1", "ServerApp.port": port, "ServerApp.open_browser": browser,
         "ServerApp.root_dir": root, "LabApp.default_url": f"/lab/tree/{notebook}",
-        "LabApp.news_url": "None", "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
+        "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
         "LabApp.extension_manager": "readonly", "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,
     }
     return [sys.executable, "-m", "jupyterlab", *(f"--{name}={value}" for name, value in options.items())]
+
+
+def environment(token: str) -> dict[str, str]:
+    """The token, and a setting of ours beside the user's own: no question whether to fetch news."""
+    paths = [str(Path(__file__).parent / "widgets"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
+    return {**os.environ, "JUPYTER_TOKEN": token, "JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, paths))}
 
 
 def lab(port: int = 8888, browser: bool = True) -> int:
@@ -34,7 +40,7 @@ def lab(port: int = 8888, browser: bool = True) -> int:
     if subprocess.run([sys.executable, "-c", "import jupyterlab, anywidget"], capture_output=True).returncode:
         raise GamekitError("JupyterLab is not installed; `make setup` installs it, or pip install -e '.[lab]'")
     token = secrets.token_hex(24)
-    server = subprocess.Popen(command(ROOT, port, browser), cwd=ROOT, env={**os.environ, "JUPYTER_TOKEN": token})
+    server = subprocess.Popen(command(ROOT, port, browser), cwd=ROOT, env=environment(token))
     print(f"JupyterLab opens {START}; stop it with Ctrl-C. Its token, should a page ask: {token}", flush=True)
     try:
         return server.wait()

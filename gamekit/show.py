@@ -135,14 +135,14 @@ def _ground(game: Game, sheet: Sheet, rows: list) -> str:
         parts.append(_text(EDGE / 2, sheet.centre((r, 0))[1], name, 13, FAINT, "gk-axis"))
     highest = max((int(label) for row in rows for _, label in row if label), default=1) if game.name == "candy" else 0
     for r, row in enumerate(rows):
-        for c, (_owner, label) in enumerate(row):
+        for c, (owner, label) in enumerate(row):
             x, y = sheet.centre((r, c))
             if getattr(game, "gravity", False):
                 parts.append(f'<circle class="gk-hole" cx="{x:g}" cy="{y:g}" r="{SIZE * 0.42:g}" fill="{HOLE}"/>')
                 continue
             parts.append(f'<rect class="gk-cell" x="{x - SIZE / 2 + 2:g}" y="{y - SIZE / 2 + 2:g}" width="{SIZE - 4}" '
                          f'height="{SIZE - 4}" rx="7" fill="{CELL}"/>')
-            if highest:  # the dearer a cell, the deeper its tint
+            if highest and not owner:  # the dearer a cell, the deeper its tint
                 parts.append(f'<rect class="gk-worth" x="{x - SIZE / 2 + 2:g}" y="{y - SIZE / 2 + 2:g}" '
                              f'width="{SIZE - 4}" height="{SIZE - 4}" rx="7" fill="{GOLD}" '
                              f'opacity="{0.45 * int(label) / highest:.2f}"/>')

@@ -27,8 +27,8 @@ from .verify import Report, break_seal, keep_whole, seal, verify
 if TYPE_CHECKING:
     import pandas as pd
 
-ROOMS = ("core.py", "compiled.py", "games/*.py", "heuristics/*.py", "engine/*.py", "players.py", "agents.py", "openings.py",
-         "referee.py")  # the code that decides results
+ROOMS = ("core.py", "compiled.py", "games/*.py", "heuristics/*.py", "engine/*.py", "players.py", "agents.py",
+         "openings.py", "referee.py")  # the code that decides results
 
 
 class SweepStopped(KeyboardInterrupt):

@@ -1,8 +1,10 @@
-"""Evaluations of the Candy game: the totals, and two that look at what can still be captured.
+"""Evaluations of the Candy game: the totals, and three of our own.
 
 A candy changes hands only when the enemy drops next to it, on an empty cell that touches another enemy
-candy. So a candy without an empty neighbour is safe for good (`safe_score`), and one drop away from
-capture is as good as half lost (`capture_threat`).
+candy. So whoever is to move may count on the best capture at hand (`capture_threat`), and empty cells beside
+one's own candies are where captures will come from (`reach`); both beat the plain totals at equal depth.
+That a candy without an empty neighbour is safe for good sounds as useful (`safe_score`) and is not: discounting
+the others loses to the plain totals. It stays as the refuted idea it is.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def score_difference(state, me, params):
 
 
 @heuristic("candy", {"exposed": Param(0.6, "share of a candy's value while it has an empty neighbour", 0.0, 1.0)},
-           report="ours", about="the totals, with candies that can still be captured counted in part",
+           report="ours", about="the totals, with candies that can still be captured counted in part (worse: a refuted idea)",
            parts=_owned_parts)
 def safe_score(state, me, params):
     free = state.inside & ~(state.owned[0] | state.owned[1])
@@ -101,3 +103,24 @@ def capture_threat(state, me, params):
     taken, _where = best_capture(state, state.turn)
     swing = 2.0 * params[0] * taken
     return total + swing if state.turn == me else total - swing
+
+
+def _reach_parts(position: Position, me: int, settings: dict) -> list[Part]:
+    s, parts = position.record, _owned_parts(position, me, {})
+    free = s.inside & ~(s.owned[0] | s.owned[1])
+    for who in (1, 2):
+        cells, sign = int(free & neighbours(s, s.owned[who - 1])), 1.0 if who == me else -1.0
+        for cell in range(int(s.count)):
+            if cells >> cell & 1:
+                worth_of = settings["weight"] * float(s.cells[cell]["value"])
+                parts.append(Part("in reach", (_cell(position, cell),), sign * worth_of))
+    return parts
+
+
+@heuristic("candy", {"weight": Param(0.1, "share of an empty cell's value for who has a candy next to it", -2.0, 2.0)},
+           report="ours", about="the totals, plus a little for empty cells next to own candies", parts=_reach_parts)
+def reach(state, me, params):
+    free = state.inside & ~(state.owned[0] | state.owned[1])
+    mine = worth(state, free & neighbours(state, state.owned[me - 1]))
+    theirs = worth(state, free & neighbours(state, state.owned[2 - me]))
+    return state.total[me - 1] - state.total[2 - me] + params[0] * (mine - theirs)

@@ -224,3 +224,11 @@ def draw_nodes(frame: pd.DataFrame) -> Figure:
     mean["mean"] = mean["mean"].round(1)
     return drawing.curves(mean, "depth", "mean", "agent", "Nodes for the first move (band: least and most of the boards)", "depth, plies", "nodes generated",
                           low="min", high="max")
+
+
+def draw_evaluations(frame: pd.DataFrame) -> Figure:
+    rows = []
+    for (one, other), part in frame.groupby(["evaluation", "against"], sort=False):
+        low, high = wilson(part.won.sum(), part.games.sum())
+        rows.append({"pair": f"{one} against {other}", "rate": 100 * part.won.sum() / part.games.sum(), "low": 100 * low, "high": 100 * high})
+    return drawing.rates(pd.DataFrame(rows), "pair", "Evaluations against each other, all boards", "games won by the first named, %", line=50)

@@ -197,7 +197,7 @@ function tell(told) {
   });
   const rest = told.weighed - rows.length;
   return [el("div", { class: "gk-title" }, told.who === "hint" ? `Hint for ${told.mark}` : `${told.mark}: ${told.who}`),
-    el("dl", { class: "gk-facts" }, ...facts.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, String(text))])),
+    factRow(facts),
     told.line ? el("div", { class: "gk-line", title: "the line expected" }, told.line) : null,
     rows.length ? bars(rows) : null,
     rest > 0 ? el("div", { class: "gk-faint" }, `… and ${rest} more moves`) : null].filter(Boolean);

@@ -92,3 +92,8 @@ function bars(rows) {
       el("b", {}, row.move), el("span", { class: "gk-track" }, bar), el("em", {}, row.text));
   }));
 }
+
+/** Named figures side by side. */
+function factRow(facts) {
+  return el("div", { class: "gk-facts" }, ...facts.map(([name, text]) => el("div", {}, el("small", {}, name), el("b", {}, String(text)))));
+}

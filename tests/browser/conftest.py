@@ -17,7 +17,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from gamekit.lab import command
+from gamekit.lab import command, environment
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
@@ -46,7 +46,7 @@ class Lab:
         self.work.mkdir()
         self.log = open(folder / "server.log", "wb")
         self.server = subprocess.Popen(command(self.work, self.port, browser=False), cwd=self.work, stdout=self.log,
-                                       stderr=self.log, env={**os.environ, **places, "JUPYTER_TOKEN": self.token})
+                                       stderr=self.log, env={**environment(self.token), **places})
         self.url = f"http://127.0.0.1:{self.port}"
         for _ in range(300):
             try:

@@ -1,0 +1,1 @@
+"""gamekit beside C and beside its peers, in one run: `python -m bench`."""

@@ -1,0 +1,124 @@
+"""How the search scales over threads and workers, how its cost grows, how soon it is ready."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import gamekit as gk
+from gamekit.engine.deepen import Search
+
+from .beside_c import midgame
+from .evaluations import bench_centre, bench_open_rows, bench_owned, bench_pairs, bench_squares
+from .measure import Row, timed
+
+DEPTH = 10
+
+
+def work(depth: int) -> int:
+    """One search, in whatever thread or process."""
+    game = gk.game("connect_four")
+    return Search(game, bench_centre.leaf(game)).run(game.start(), depth=depth).counters["generated"]
+
+
+def scaling(quick: bool) -> Iterator[Row]:
+    """The same search several times at once, beside once."""
+    many, depth, rounds = min(os.cpu_count() or 1, 8), DEPTH - 2 if quick else DEPTH, 3 if quick else 5
+    work(2)  # warm, so that workers are forked ready
+
+    def together(pool: Executor) -> float:
+        return timed(lambda: list(pool.map(work, [depth] * many)), clock=time.perf_counter)
+
+    fork = get_context("fork")
+    for name, pool in (("threads", ThreadPoolExecutor(many)), ("workers", ProcessPoolExecutor(many, fork))):
+        with pool:
+            list(pool.map(work, [2] * many))
+            alone, at_once = [], []
+            for _ in range(rounds):
+                alone.append(timed(lambda: work(depth), clock=time.perf_counter))
+                at_once.append(together(pool))
+        ratios = [many * a / b for a, b in zip(alone, at_once, strict=True)]
+        yield Row("scaling", f"{many} {name} beside one", statistics.median(ratios), min(ratios), max(ratios),
+                  ours=statistics.median(at_once), theirs=statistics.median(alone), note=f"of {many} at best")
+
+
+GROWTH = (
+    ("connect_four", bench_centre, 10), ("candy(board=ReesesPieces)", bench_owned, 6), ("conga", bench_squares, 7),
+    ("mnk(m=15,n=15,k=5)", bench_pairs, 4), ("connect_k(columns=9,rows=7,k=5)", bench_open_rows, 5),
+)
+
+
+def growth(quick: bool) -> Iterator[Row]:
+    """Alpha-beta by depth for every game, and by board size for m,n,k."""
+    for spec, heuristic, deepest in GROWTH:
+        game = gk.game(spec)
+        start = midgame(game) if spec == "conga" else game.start()
+        for depth in range(1, deepest + (0 if quick else 1)):
+            yield growing(game, heuristic, start, depth, f"{game.name}, depth {depth}")
+    for side in (3, 5, 7, 9, 11, 13, 15):
+        game = gk.game(f"mnk(m={side},n={side},k={min(side, 5)})")
+        yield growing(game, bench_pairs, game.start(), 2 if quick else 3, f"mnk {side}×{side}")
+
+
+def growing(game: gk.Game, heuristic: gk.Heuristic, start: gk.Position, depth: int, what: str) -> Row:
+    search = Search(game, heuristic.leaf(game))
+    found = search.run(start, depth=depth)
+    spent = statistics.median(timed(lambda: search.run(start, depth=depth)) for _ in range(3))
+    nodes = found.counters["generated"]
+    return Row("growth", what, 1e9 * spent / nodes, unit="ns a node", ours=spent, nodes=nodes)
+
+
+START_UP = """
+import json, time
+a = time.perf_counter()
+import gamekit as gk
+from gamekit.engine.deepen import Search
+b = time.perf_counter()
+import gamekit.engine.kernel as kernel
+for part in vars(kernel).values():
+    if hasattr(part, "prepare"):
+        part.prepare()
+c = time.perf_counter()
+gk.player("alphabeta(depth=4)").choose(gk.game("connect_four").start())
+d = time.perf_counter()
+times = []
+for name in ("first", "later"):
+    space = {}
+    source = ("def " + name + "_one(board, me, params):\\n    n = 0\\n    for r in range(4):\\n        for c in range(4):\\n"
+              "            if board[r, c].owner == me:\\n                n += board[r, c].stones\\n    return n\\n")
+    exec(source, space)
+    e = time.perf_counter()
+    gk.heuristic("conga")(space[name + "_one"]).leaf(gk.game("conga"))
+    times.append(time.perf_counter() - e)
+print(json.dumps([b - a, c - b, d - c, *times]))
+"""
+WHEN_READY = (
+    # what, floor, aim
+    ("a new process until its first search is done", 1.5, None),
+    ("import gamekit", None, None),
+    ("the kernel, from cache", 0.3, 0.05),
+    ("a first search with a built-in heuristic, from cache", None, None),
+    ("compiling a process's first heuristic", 2.0, 0.5),
+    ("compiling a later heuristic", 0.8, 0.3),
+)
+
+
+def startup(quick: bool) -> Iterator[Row]:
+    """Fresh processes with a warm cache."""
+    runs = []
+    for _ in range(3 if quick else 6):
+        begun = time.perf_counter()
+        done = subprocess.run([sys.executable, "-c", START_UP], capture_output=True, text=True, check=True)
+        whole, parts = time.perf_counter() - begun, json.loads(done.stdout)
+        runs.append([whole - sum(parts[3:]), *parts])
+    for (what, floor, aim), spent in zip(WHEN_READY, zip(*runs[1:], strict=True), strict=True):  # the first one warms
+        middle = statistics.median(spent)
+        yield Row("startup", what, middle, min(spent), max(spent), floor=floor, aim=aim, at_most=True, unit="s",
+                  ours=middle)

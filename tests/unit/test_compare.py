@@ -1,0 +1,74 @@
+"""One call that says which heuristic is better, by how much, and whether that is sure."""
+
+import json
+
+import gamekit as gk
+import pytest
+from gamekit.compare import compare
+from gamekit.core import GamekitError
+
+
+@pytest.fixture(scope="module")
+def result():
+    @gk.heuristic("connect_four")
+    def blind(board, me, params):
+        return 0.0
+
+    @gk.heuristic("connect_four")
+    def middle(board, me, params):
+        score = 0.0
+        for row in range(board.shape[0]):
+            for column in range(2, 5):
+                score += 1.0 if board[row, column] == me else -1.0 if board[row, column] == 3 - me else 0.0
+        return score
+
+    try:
+        yield compare("connect_four", [blind, "middle"], depths=[2], nodes=[60], opponents=["random"], games=40, seed=1,
+                      workers=1, measure=lambda game, player: {"letters": len(player.spec)})
+    finally:
+        for name in ("blind", "middle"):
+            gk.HEURISTICS.pop(("connect_four", name))
+
+
+def test_the_better_one_is_found_at_equal_depth_and_equal_nodes(result):
+    assert list(result.standings.condition.unique()) == ["depth 2", "60 nodes a move"]
+    for _, group in result.standings.groupby("condition"):
+        assert group.heuristic.iloc[0] == "middle"
+        assert (group.error > 0).all()
+    duel = result.duels[result.duels.condition == "depth 2"].iloc[0]
+    assert duel.better == "middle"
+    assert duel.p_value < 0.05
+    assert duel.games == 40 == duel.wins + duel.draws + duel.losses
+    assert duel.openings == 20
+    assert "letters" in result.standings
+
+
+def test_equal_budgets_are_kept(result):
+    spent = result.standings[result.standings.condition == "60 nodes a move"].nodes_per_move
+    assert spent.max() <= 60
+
+
+def test_it_says_so_in_words(result):
+    assert "surely better than blind" in result.answers()[0]
+    assert "virtual wins" in str(result)
+    assert "<table" in result._repr_html_()
+    json.dumps(result.to_dict())
+
+
+def test_the_same_heuristic_twice_is_never_surely_better():
+    found = compare("mnk", ["potential_streak", "potential_streak(opponent=0.5)"], depths=[1], nodes=[], opponents=[],
+                    games=10, workers=1)
+    assert len(found.duels) == 1
+    assert len(found.standings) == 2
+
+
+@pytest.mark.parametrize(("change", "named"), [
+    ({"heuristics": []}, "heuristics"), ({"heuristics": ["nonsense"]}, "nonsense"), ({"heuristics": ["moves", "moves"]}, "twice"),
+    ({"depths": [0]}, "depths"), ({"depths": [], "nodes": []}, "depths or nodes"), ({"depths": ["x"]}, "depths"),
+    ({"nodes": [-1]}, "nodes"), ({"games": 1}, "games"), ({"opponents": ["nobody"]}, "nobody"),
+    ({"heuristics": ["moves"], "opponents": []}, "opponents"), ({"game": "chess"}, "chess"),
+    ({"heuristics": ["valhalla"]}, "belongs to")])
+def test_bad_questions(change, named):
+    with pytest.raises(GamekitError) as caught:
+        compare(**{"game": "conga", "heuristics": ["moves", "squares"], **change})
+    assert named in str(caught.value)
