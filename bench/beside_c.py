@@ -109,12 +109,13 @@ def beside_c(quick: bool, groups: set[str]) -> Iterator[Row]:
         for case in CASES:
             if case.group not in groups:
                 continue
-            for prune, depth in zip((False, True), case.depths, strict=True):
+            for prune, full_depth in zip((False, True), case.depths, strict=True):
+                depth = full_depth - 1 if quick else full_depth
                 what = f"{case.name}, {'alpha-beta' if prune else 'minimax'} to {depth}, beside C"
                 if compiler() is None:
                     yield Row(case.group, what, floor=case.floor, aim=case.aim, note=f"{ABSENT}: gcc")
                 else:
-                    yield compare(case, folder, what, prune, depth - 1 if quick else depth, 3 if quick else 7)
+                    yield compare(case, folder, what, prune, depth, 3 if quick else 7)
 
 
 def compare(case: Case, folder: str, what: str, prune: bool, depth: int, rounds: int) -> Row:

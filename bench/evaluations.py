@@ -11,8 +11,8 @@ import gamekit as gk
 from gamekit.compiled import LEAF, Compiled, popcount
 from gamekit.core import Leaf
 
-# Small enough that no sum reaches 1, which is a win in open_spiel.
-COLUMN_WEIGHTS = {f"column{c + 1}": 0.01 * (4 - abs(c - 3)) for c in range(7)}
+# No sum reaches 1, which is a win in open_spiel; all are exact, so that the order of adding makes no difference.
+COLUMN_WEIGHTS = {f"column{c + 1}": (4 - abs(c - 3)) / 128 for c in range(7)}
 ROW_OF = 5  # cells of a row that `open_rows` looks at together
 OPEN_WEIGHTS = {f"stones{n}": float(n * n) for n in range(ROW_OF + 1)}
 

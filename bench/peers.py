@@ -178,7 +178,7 @@ def montecarlo(quick: bool) -> Iterator[Row]:
     pair.ratios = [times * ratio for ratio in pair.ratios]
     rates = times * theirs_count / pair.ours, theirs_count / pair.theirs
     yield pair.row("montecarlo", what, floor=8, aim=15,
-                   note=f"{rates[0]:,.0f} simulations/s, theirs {rates[1]:,.0f}".replace(",", " "))
+                   note=f"{rates[0] / 1e6:.2f} M simulations/s, theirs {rates[1] / 1e6:.2f}")
 
 
 def stones_of(position: gk.Position) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""The agents the reports built for themselves: the m,n,k custom player, the Connect-K agent, and a ladder of opponents."""
+"""The agents the reports built for themselves: the m,n,k custom player, the Connect-K agent, a ladder of opponents."""
 
 from __future__ import annotations
 
@@ -71,6 +71,7 @@ class Custom(Player):
         game, s = position.game, self.settings
         assert isinstance(game, KInARow)
         started = time.monotonic()
+        play, own, weights = game._rules.play.address, self._own.address, self._own.weights
         codes = np.array(position.codes(), np.int32)
         middle = int(game.centrality().argmin())
         if s["centre"] and game.left(position.data) == game.longest:
@@ -80,13 +81,13 @@ class Custom(Player):
         data = position.data.copy()
         tried = 0
         if s["win"]:
-            try_each(game._rules.play.address, self._own.address, data, work, codes, position.turn, self._own.weights, worth)
+            try_each(play, own, data, work, codes, position.turn, weights, worth)
             tried += codes.size
             if worth.max() >= 1e9:
                 return self._reply(position, int(codes[worth.argmax()]), "win", tried)
         if s["block"]:
             them = 3 - position.turn
-            try_each(game._rules.play.address, self._own.address, data, work, codes, them, self._own.weights, worth)
+            try_each(play, own, data, work, codes, them, weights, worth)
             tried += codes.size
             if worth.max() > self._limit - 1e-9:
                 return self._reply(position, int(codes[worth.argmax()]), "block", tried)
@@ -113,11 +114,11 @@ def _fixed(name: str, about: str, report: str, preset: dict[str, Any], takes: tu
     return kind
 
 
-LADDER = {
-    "poor_ai": _fixed("poor_ai", "lowest of a ladder of three (ours, in PoorAI's role): its own longest streak, one ply",
+LADDER: dict[str, type[SearchPlayer]] = {
+    "poor_ai": _fixed("poor_ai", "lowest of a ladder of three (ours, in PoorAI's role): own longest streak, one ply",
                       "002 (role only)", {"depth": 1, "prune": False, "win_bonus": False, "ties": "random",
                                           "heuristic": "longest_streak"}, ("ties",)),
-    "average_ai": _fixed("average_ai", "middle of the ladder (ours, in AverageAI's role): live streaks of both, one ply",
+    "average_ai": _fixed("average_ai", "middle of the ladder (ours, in AverageAI's role): both sides' streaks, one ply",
                          "002 (role only)", {"depth": 1, "prune": False, "ties": "random",
                                              "heuristic": "potential_streak"}, ("ties",)),
     "good_ai": _fixed("good_ai", "top of the ladder (ours, in GoodAI's role): windows, four plies", "002 (role only)",
@@ -126,8 +127,10 @@ LADDER = {
 }
 
 CONNECT_K_AGENT = _fixed(
-    "connect_k_agent", "the Connect-K report's: deepening to a time limit, move-to-front lists, reuse, pondering", "002 parts 2–4",
+    "connect_k_agent", "the Connect-K report's: deepening to a time limit, move-to-front lists, reuse, pondering",
+    "002 parts 2–4",
     {"seconds": 5.0, "order": "front", "deepen": True, "reuse": True, "ponder": True},
     ("seconds", "nodes", "depth", "order", "reuse", "ponder", "prune", "ties", "megabytes", "heuristic"))
 
-PLAYERS.update({kind.name: kind for kind in (Custom, *LADDER.values(), CONNECT_K_AGENT)})
+AGENTS: list[type[Player]] = [Custom, *LADDER.values(), CONNECT_K_AGENT]
+PLAYERS.update({kind.name: kind for kind in AGENTS})

@@ -6,8 +6,10 @@ import argparse
 import json
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from . import __version__
@@ -40,13 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="gamekit", description="A bench for adversarial search.",
-                                     epilog="Specs look like connect_four, mnk(m=5,n=5,k=4), alphabeta(depth=4); quote them.")
+    hint = "Specs look like connect_four, mnk(m=5,n=5,k=4), alphabeta(depth=4); quote them."
+    parser = argparse.ArgumentParser(prog="gamekit", description="A bench for adversarial search.", epilog=hint)
     parser.add_argument("--version", action="version", version=f"gamekit {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    def command(name: str, run: Callable, about: str, *positional: str, json_too: bool = True) -> argparse.ArgumentParser:
+    def command(name: str, run: Callable, about: str, *positional: str,
+                json_too: bool = True) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=about, description=about)
         for word in positional:
             made.add_argument(word, metavar=word.upper())
@@ -138,7 +141,8 @@ def _print(options: argparse.Namespace, data: Any, text: str) -> None:
 
 
 def _described(params: dict[str, Param]) -> list[dict[str, Any]]:
-    return [{"name": name, "default": None if p.default is None else write(p.default), "allowed": p.allowed, "about": p.about}
+    return [{"name": name, "default": None if p.default is None else write(p.default), "allowed": p.allowed,
+             "about": p.about}
             for name, p in params.items()]
 
 
@@ -147,7 +151,8 @@ def _listing(entries: list[dict[str, Any]]) -> str:
     for entry in entries:
         report = f"  [{entry['report']}]" if entry.get("report") else ""
         lines.append(f"{entry['name']:18} {entry['about']}{report}")
-        lines += [f"    {p['name']:14} {p['about']} ({p['allowed']}; default {p['default'] or 'none'})" for p in entry["params"]]
+        lines += [f"    {p['name']:14} {p['about']} ({p['allowed']}; default {p['default'] or 'none'})"
+                  for p in entry["params"]]
     return "\n".join(lines)
 
 
@@ -162,9 +167,10 @@ def _heuristics(options: argparse.Namespace) -> None:
     wanted = game(options.game).name if options.game else None
     found = [{"game": owner, "name": name, "about": h.about, "report": h.report, "params": _described(h.params)}
              for (owner, name), h in HEURISTICS.items() if wanted in (None, owner)]
-    text = "\n".join(f"{owner}:\n" + "\n".join("  " + line for line in
-                     _listing([f for f in found if f["game"] == owner]).split("\n")) for owner in {f["game"]: 0 for f in found})
-    _print(options, found, text)
+    lines = []
+    for owner in dict.fromkeys(entry["game"] for entry in found):
+        lines += [f"{owner}:", textwrap.indent(_listing([f for f in found if f["game"] == owner]), "  ")]
+    _print(options, found, "\n".join(lines))
 
 
 def _players(options: argparse.Namespace) -> None:
@@ -243,7 +249,7 @@ def _solve(options: argparse.Namespace) -> int:
 
 def _solve_file(options: argparse.Namespace, board: Any, solver: Any) -> int:
     try:
-        lines = open(options.file, encoding="utf-8").read().splitlines()
+        lines = Path(options.file).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise GamekitError(f"{options.file} cannot be read: {error}") from None
     found, missing = [], 0
@@ -323,12 +329,14 @@ def _warm(options: argparse.Namespace) -> None:
     """Load or compile every function the package has, with a line of progress."""
     started = time.monotonic()
     everything = _compiled_functions()
+    show = sys.stderr.isatty() and not options.quiet
     for done, function in enumerate(everything, 1):
+        if show:
+            print(f"\rcompiling {done} of {len(everything)}", end="", file=sys.stderr, flush=True)
         function.prepare()
-        if not options.quiet:
-            print(f"\rcompiling {done} of {len(everything)} ({time.monotonic() - started:.0f} s)", end="", file=sys.stderr, flush=True)
     if not options.quiet:
-        print(f"\rcompiled {len(everything)} functions in {time.monotonic() - started:.1f} s; kept in {cache_folder()}", file=sys.stderr)
+        print(f"{chr(13) * show}{len(everything)} functions ready after {time.monotonic() - started:.1f} s, "
+              f"kept in {cache_folder()}", file=sys.stderr)
 
 
 def _compiled_functions() -> list[Compiled]:
@@ -340,9 +348,9 @@ def _compiled_functions() -> list[Compiled]:
     for module in pkgutil.iter_modules(engine.__path__, engine.__name__ + "."):
         importlib.import_module(module.name)
     found: dict[str, Compiled] = {}
-    for name, module in list(sys.modules.items()):
+    for name, loaded in list(sys.modules.items()):
         if name.startswith("gamekit"):
-            found |= {thing.name: thing for thing in vars(module).values() if isinstance(thing, Compiled) and thing.name}
+            found |= {thing.name: thing for thing in vars(loaded).values() if isinstance(thing, Compiled) and thing.name}
     for kind in GAMES.values():
         board = kind()
         for rule in (board._rules.moves, board._rules.play):

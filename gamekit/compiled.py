@@ -30,15 +30,34 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic as _intrinsic
+from numba.extending import overload
 from numba.extending import register_jitable as helper
 
-__all__ = ["LEAF", "MOVES", "PLAY", "Compiled", "address", "ahead", "block", "call_leaf", "call_moves", "call_play",
-           "compiled", "helper", "popcount", "trailing_zeros", "cache_folder", "warnings_given"]
+__all__ = [
+    "LEAF",
+    "MOVES",
+    "PLAY",
+    "Compiled",
+    "address",
+    "ahead",
+    "block",
+    "cache_folder",
+    "call_leaf",
+    "call_moves",
+    "call_play",
+    "compiled",
+    "helper",
+    "popcount",
+    "trailing_zeros",
+    "warnings_given",
+]
 
 MOVES = types.int32(types.voidptr, types.voidptr)  # position, room for moves → how many
 PLAY = types.int32(types.voidptr, types.int32)  # position (changed in place), move → status
 LEAF = types.float64(types.voidptr, types.int32, types.voidptr)  # position, player, weights → value
+
+intrinsic: Any = _intrinsic
 
 BLOCK = 64  # positions are copied in chunks of a cache line
 
@@ -215,7 +234,7 @@ class Compiled:
 
     def __init__(self, function: Callable, signature: Any, name: str | None = None, boundscheck: bool = False):
         self.function, self.signature, self.name = function, signature, name
-        self._options = {"nogil": True, "boundscheck": boundscheck}
+        self._options: dict[str, Any] = {"nogil": True, "boundscheck": boundscheck}
         self._address: int | None = None
         self._entry: Any = None
 

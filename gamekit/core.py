@@ -127,11 +127,11 @@ class Game:
     width: ClassVar[int]
     moves: ClassVar[Callable]
     play: ClassVar[Callable]
-    move_help: ClassVar[str] = "a number"
+    move_help: str = "a number"
     players: ClassVar[tuple[str, str]] = ("1", "2")
     marks: ClassVar[str] = ".XO"
     infers_turn: ClassVar[bool] = True  # the stones on the board tell who is to move
-    default_heuristic: ClassVar[str | None] = None
+    default_heuristic: str | None = None
     view: ClassVar[Callable | None] = None  # (record, pointer) → the board a heuristic sees; None: s.board
     _rules: ClassVar[Rules]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from .core import Game, GamekitError
+from .core import Game, GamekitError, MoveError
 
 Opening = tuple[int, ...]  # the moves' numbers
 DEEPEST = 40  # plies; a game without that many distinct starts has too few
@@ -61,9 +61,12 @@ def read_openings(game: Game, lines: Sequence[str]) -> list[Opening]:
             raise GamekitError(f"openings are a number or a list of lines of moves; given {line!r}")
         position, codes = game.start(), []
         for move in game.split(line):
-            codes.append(position.code(move))
+            try:
+                codes.append(position.code(move))
+            except MoveError as error:
+                raise GamekitError(f"openings: {line!r} is not allowed: {error}") from None
             position = position.after(codes[-1])
         if position.winner is not None:
-            raise GamekitError(f"opening {line!r} is not allowed: the game is over after it")
+            raise GamekitError(f"openings: {line!r} is not allowed: the game is over after it")
         found.append(tuple(codes))
     return found

@@ -1,4 +1,4 @@
-"""Players: anything that maps a position to a move. Specs become players here; the reports' own agents are in `agents`."""
+"""Players: anything that maps a position to a move. The reports' own agents are in `agents`."""
 
 from __future__ import annotations
 

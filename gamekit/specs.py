@@ -41,7 +41,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def parse(text: str) -> Spec:
+def parse(text: str | Spec) -> Spec:
     """Read a spec; every mistake is one sentence.
 
     >>> print(parse("alphabeta( depth = 4, heuristic=windows(count=30) )"))

@@ -103,7 +103,8 @@ class Search:
         """Find the position's lists below the last root; without it, or when nearly full, start new ones."""
         first, count = 0, 0
         if position is not None and self._root is not None and self.register[k.FREE] < self.tree.size // 2:
-            path, node = [], position
+            path: list[int | None] = []
+            node: Position | None = position
             while node is not None and node.key != self._root.key and len(path) < 3:
                 path.append(node.last)
                 node = node.parent
@@ -142,7 +143,8 @@ class Search:
                 break
             value = float(self.frames[0]["best"])
             line = self.lines[0, : self.frames[0]["line"]].tolist()
-            found = Found(int(self.frames[0]["move"]), value, d, line, self.values[: len(position.codes())].copy(), "depth")
+            values = self.values[: len(position.codes())].copy()
+            found = Found(int(self.frames[0]["move"]), value, d, line, values, "depth")
             if self.switch[k.WIN_BONUS] and abs(value) > DECIDED:
                 found.stopped_by = "decided" if d < deepest else "depth"
                 break
@@ -165,10 +167,10 @@ class Search:
             self.register[k.LIMIT] = done + slice_nodes if nodes is None else min(done + slice_nodes, nodes)
             before = time.monotonic()
             try:
-                result = k.search(self._moves, self._play, self.leaf.address, self.words, self.leaf.weights, self.switch,
-                                  self.frames, self.lists, self.scores, self.lines, self.counts, self.by_ply,
-                                  self.table, self.history, self.killers, self.rank, self.buckets, self.values,
-                                  self.place, self.tree, self.register)
+                result = k.search(self._moves, self._play, self.leaf.address, self.words, self.leaf.weights,
+                                  self.switch, self.frames, self.lists, self.scores, self.lines, self.counts,
+                                  self.by_ply, self.table, self.history, self.killers, self.rank, self.buckets,
+                                  self.values, self.place, self.tree, self.register)
             except Exception as error:
                 raise self._failure(position, None, error) or error from None
             if result == k.DONE:

@@ -21,8 +21,7 @@ from numba import from_dtype, types
 
 from ..compiled import address, call_leaf, call_moves, call_play, compiled
 from ..core import DRAW, RUNNING, WON
-from .order import (BEST, CENTRE, FRONT, HISTORY, NODE, REPORT, by_rank, by_score, learned, remember_cut,
-                    to_front)
+from .order import BEST, CENTRE, FRONT, HISTORY, NODE, REPORT, by_rank, by_score, learned, remember_cut, to_front
 from .table import DECIDED, ENTRY, EXACT, LOWER, UPPER, WIN, digest, from_here, from_root, probe, store, usable
 
 # switches

@@ -49,8 +49,8 @@ def play_out(moves_at, play_at, words, at, lists, random, status, mover, registe
     return 0
 
 
-@compiled(types.intp, types.intp, types.uint64[::1], types.int64, types.int32[::1], types.int32[::1], types.float64[::1],
-          types.int64[::1], types.uint64[::1], types.int64, types.int64[::1])
+@compiled(types.intp, types.intp, types.uint64[::1], types.int64, types.int32[::1], types.int32[::1],
+          types.float64[::1], types.int64[::1], types.uint64[::1], types.int64, types.int64[::1])
 def flat(moves_at, play_at, words, block, root_moves, lists, sums, tries, random, playouts, register):
     """Playouts from the root: a uniform first move, then uniform play; +1, 0, −1 summed per first move."""
     me = to_move(words, 0)
@@ -117,7 +117,7 @@ def select(tree, node, exploration, random):
         if tree[i].visits == 0:
             fresh += 1
     if fresh:
-        skip = draw(random, fresh)
+        skip = np.int64(draw(random, fresh))
         for i in range(first, first + count):
             if tree[i].visits == 0:
                 if skip == 0:
@@ -200,7 +200,8 @@ class MonteCarlo:
     def _line(self) -> list[int]:
         """The most visited path."""
         assert self.tree is not None
-        line, node = [], self.tree[0]
+        line: list[int] = []
+        node = self.tree[0]
         while node["first"] and len(line) < 30:
             children = self.tree[node["first"] : node["first"] + node["count"]]
             node = children[int(children["visits"].argmax())]

@@ -295,7 +295,8 @@ class _Twin:
     def _note(self, parent, ply, move, alpha, beta, kind):
         if not self.tracing:
             return None
-        node = Node(len(self.trace), None if parent is None else parent.id, ply, move, alpha, beta, self.depth - ply, kind)
+        above = None if parent is None else parent.id
+        node = Node(len(self.trace), above, ply, move, alpha, beta, self.depth - ply, kind)
         self.trace.append(node)
         return node
 

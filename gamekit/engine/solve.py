@@ -32,6 +32,9 @@ from .order import BEST, CENTRE, HISTORY
 from .table import DECIDED, WIN
 
 
+LONG = 34  # with so many plies left a table of ordinary size (fast because it fits the cache) is too small
+
+
 @dataclass(frozen=True)
 class Solved:
     """A value with how it was come by; `value` is None where the budget did not suffice."""
@@ -92,8 +95,9 @@ class Solver:
             mine = score[position.turn - 1] - score[2 - position.turn]
             return Solved(int(mine), 0)
         sign = 0 if position.winner == 0 else 1 if position.winner == position.turn else -1
-        left = game.left(position.data)
-        return Solved(sign * ((left + 2) // 2) if isinstance(game, KInARow) and game.gravity and left is not None else sign, 0)
+        if isinstance(game, KInARow) and game.gravity:
+            return Solved(sign * ((game.left(position.data) + 2) // 2), 0)
+        return Solved(sign, 0)
 
 
 def _fits(game: KInARow) -> bool:
@@ -104,9 +108,12 @@ class _Bits:
     """The two solvers on words, run beside a clock."""
 
     def __init__(self, game: KInARow, megabytes: float | None):
-        self.game = game
-        kind: Any = DropSolver if game.gravity else LineSolver
-        self.solver = kind(game.rows, game.cols, game.k, **({} if megabytes is None else {"megabytes": megabytes}))
+        self.game, self.megabytes = game, megabytes
+        self.solver = self._new(megabytes or 32)
+
+    def _new(self, megabytes: float) -> Any:
+        kind: Any = DropSolver if self.game.gravity else LineSolver
+        return kind(self.game.rows, self.game.cols, self.game.k, megabytes=megabytes)
 
     def words(self, position: Position) -> tuple[int, int]:
         """The stones of the side to move and of the other, laid out as the solver wants them."""
@@ -118,6 +125,9 @@ class _Bits:
         return found[0], found[1]
 
     def run(self, position: Position, seconds: float | None, progress: bool) -> Solved:
+        if self.megabytes is None and self.game.left(position.data) >= LONG:
+            self.megabytes = 256
+            self.solver = self._new(self.megabytes)
         stop, before = np.zeros(1, np.uint8), self.solver.nodes
         mine, theirs = self.words(position)
         value = _beside_a_clock(lambda: self.solver.solve(mine, theirs, stop), stop, seconds,

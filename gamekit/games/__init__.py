@@ -49,7 +49,8 @@ def register(kind: type[Game]) -> type[Game]:
         reason = next((line.strip() for line in str(error).splitlines()[1:] if line.strip()), "unknown reason")
         raise GamekitError(f"{name}: its rules cannot be compiled: {reason}") from None
     except Exception as error:
-        raise GamekitError(f"{name}: its rules failed with {type(error).__name__}: {error} (width is {kind.width})") from error
+        what = f"{type(error).__name__}: {error}"
+        raise GamekitError(f"{name}: its rules failed with {what} (width is {kind.width})") from error
     GAMES[name] = kind
     return kind
 
@@ -74,7 +75,7 @@ def _try_out(game: Game, games: int = 100, plies: int = 400) -> None:
             code = codes[choice % len(codes)]
             status = make_move(game._rules.play.address, position.data.copy(), code)
             if status not in (RUNNING, WON, DRAW, LOST):
-                raise GamekitError(f"{game.name}: play returned {status}; it returns RUNNING, WON, DRAW or LOST (0 to 3)")
+                raise GamekitError(f"{game.name}: play returned {status}; allowed: RUNNING, WON, DRAW, LOST (0 to 3)")
             position = position.after(code)
             if position.winner is None and position.turn not in (1, 2):
                 raise GamekitError(f"{game.name}: turn became {position.turn} after player {before}; it is 1 or 2")

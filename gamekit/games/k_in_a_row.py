@@ -66,9 +66,9 @@ def near_moves(s, out):
             if s.cells[row * cols + col] != 0:
                 continue
             near = False
-            for r in range(max(row - 1, 0), min(row + 2, rows)):
-                for c in range(max(col - 1, 0), min(col + 2, cols)):
-                    if s.cells[r * cols + c] != 0:
+            for r in range(row - 1, row + 2):
+                for c in range(col - 1, col + 2):
+                    if 0 <= r < rows and 0 <= c < cols and s.cells[r * cols + c] != 0:
                         near = True
             if near:
                 out[count] = row * cols + col

@@ -77,7 +77,8 @@ def heuristic_of(spec: str | Spec | Heuristic | None, of: Game | str) -> Heurist
         return spec
     if spec is None:
         if board.default_heuristic is None:
-            raise HeuristicError(f"{board.name} has no default heuristic; name one of {', '.join(names_of(board.name)) or 'your own'}")
+            known = ", ".join(names_of(board.name)) or "your own"
+            raise HeuristicError(f"{board.name} has no default heuristic; name one of {known}")
         spec = board.default_heuristic
     wanted = parse(spec)
     found = HEURISTICS.get((board.name, wanted.name))

@@ -246,7 +246,8 @@ def _why_not_compiled(heuristic: Heuristic, error: NumbaError) -> str:
                for part in line.split("line ")[1:] if part.split()[0].rstrip(":,)").isdigit()]
     line = numbers[-1] if numbers else heuristic.function.__code__.co_firstlineno
     source = linecache.getline(heuristic._file, line).strip()
-    return (f"heuristic {heuristic.name!r} cannot be compiled: {reason} ({_short(heuristic._file)}, line {line}: {source}); "
+    where = f"{_short(heuristic._file)}, line {line}: {source}"
+    return (f"heuristic {heuristic.name!r} cannot be compiled: {reason} ({where}); "
             "use plain Python on numbers and arrays, and decorate functions it calls with @gk.helper")
 
 

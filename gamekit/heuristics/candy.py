@@ -43,7 +43,7 @@ def score_difference(state, me, params):
 
 
 @heuristic("candy", {"exposed": Param(0.6, "share of a candy's value while it has an empty neighbour", 0.0, 1.0)},
-           report="ours", about="the totals, with candies that can still be captured counted in part (worse: a refuted idea)",
+           report="ours", about="the totals, candies that can still be captured counted in part (worse: a refuted idea)",
            parts=_owned_parts)
 def safe_score(state, me, params):
     free = state.inside & ~(state.owned[0] | state.owned[1])
@@ -62,7 +62,7 @@ def safe_score(state, me, params):
 @helper
 def worth(state, cells):
     """The values of a set of cells, summed."""
-    total = 0
+    total = np.int64(0)
     while cells:
         total += np.int64(state.cells[trailing_zeros(cells)].value)
         cells &= cells - ONE
@@ -91,7 +91,8 @@ def _threat_parts(position: Position, me: int, settings: dict) -> list[Part]:
     parts = _owned_parts(position, me, {})
     if taken:
         swing = 2.0 * settings["threat"] * taken
-        parts.append(Part(f"capture of {taken} threatened", (_cell(position, where),), swing if s.turn == me else -swing))
+        swing = swing if s.turn == me else -swing
+        parts.append(Part(f"capture of {taken} threatened", (_cell(position, where),), swing))
     return parts
 
 

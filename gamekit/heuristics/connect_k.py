@@ -42,7 +42,7 @@ def _parts(position: Position, me: int, settings: dict) -> list[Part]:
            report="002 parts 1, 5", about="windows of k cells held by one colour: 30 a stone, −5 an empty cell",
            parts=_parts)
 def windows(state, me, params):
-    """On boards that fit a word all windows of a direction are counted at once; else in one pass, as the report does."""
+    """On boards that fit a word all windows of a direction at once; else in one pass, as the report does."""
     if state.small:
         return by_words(state, me, params) - by_words(state, 3 - me, params)
     return in_one_pass(state, me, params)

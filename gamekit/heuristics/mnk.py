@@ -36,8 +36,9 @@ def longest_run(state, who):
 def streak(state, who, diagonal, open_end, contiguous, alive):
     """A player's best streak among those that can still reach k, in stones.
 
-    Between enemy stones and edges lie segments; one shorter than k is dead (and counts only without `alive`). In a live one the streak is all its
-    stones, or with `contiguous` the longest unbroken run; `open_end` is added for each free cell at its ends.
+    Between enemy stones and edges lie segments; one shorter than k is dead (and counts only without `alive`).
+    In a live one the streak is all its stones, or with `contiguous` the longest unbroken run; `open_end` is
+    added for each free cell at its ends.
     """
     rows, cols, k = np.int64(state.rows), np.int64(state.cols), np.int64(state.k)
     best = 0.0
@@ -116,7 +117,8 @@ def _lines(shape: tuple[int, int], down: int, right: int) -> list[list[tuple[int
              if 0 <= r + i * down < rows and 0 <= c + i * right < cols] for r, c in starts]
 
 
-def _streaks(board: np.ndarray, who: int, line: list, k: int, worth: float, settings: dict) -> list[tuple[float, tuple]]:
+def _streaks(board: np.ndarray, who: int, line: list, k: int, worth: float,
+             settings: dict) -> list[tuple[float, tuple]]:
     """Every streak on a line as (value in stones, cells): runs for the plain count, live segments otherwise."""
     found: list[tuple[float, tuple]] = [(0.0, ())]
     marks = "".join("x" if board[c] == who else "." if board[c] == 0 else "o" for c in line)

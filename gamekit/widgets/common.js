@@ -56,6 +56,7 @@ class Link {
   }
 
   close() {
+    this.end?.();
     this.away();
     this.waiting.forEach(clearTimeout);
     window.removeEventListener("pagehide", this.away);

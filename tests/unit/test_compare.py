@@ -2,8 +2,9 @@
 
 import json
 
-import gamekit as gk
 import pytest
+
+import gamekit as gk
 from gamekit.compare import compare
 from gamekit.core import GamekitError
 
@@ -55,15 +56,17 @@ def test_it_says_so_in_words(result):
     json.dumps(result.to_dict())
 
 
-def test_the_same_heuristic_twice_is_never_surely_better():
-    found = compare("mnk", ["potential_streak", "potential_streak(opponent=0.5)"], depths=[1], nodes=[], opponents=[],
-                    games=10, workers=1)
+def test_repeated_games_give_no_false_certainty():
+    found = compare("mnk", ["potential_streak", "potential_streak(opponent=1)"], depths=[1], nodes=[], opponents=[],
+                    games=200, openings=5, workers=1)
     assert len(found.duels) == 1
-    assert len(found.standings) == 2
+    assert found.duels.openings[0] == 5  # repeating a game adds no observation
+    assert found.duels.low.isna().all()
 
 
 @pytest.mark.parametrize(("change", "named"), [
-    ({"heuristics": []}, "heuristics"), ({"heuristics": ["nonsense"]}, "nonsense"), ({"heuristics": ["moves", "moves"]}, "twice"),
+    ({"heuristics": []}, "heuristics"), ({"heuristics": ["nonsense"]}, "nonsense"),
+    ({"heuristics": ["moves", "moves"]}, "twice"),
     ({"depths": [0]}, "depths"), ({"depths": [], "nodes": []}, "depths or nodes"), ({"depths": ["x"]}, "depths"),
     ({"nodes": [-1]}, "nodes"), ({"games": 1}, "games"), ({"opponents": ["nobody"]}, "nobody"),
     ({"heuristics": ["moves"], "opponents": []}, "opponents"), ({"game": "chess"}, "chess"),

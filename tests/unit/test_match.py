@@ -2,8 +2,9 @@
 
 import json
 
-import gamekit as gk
 import pytest
+
+import gamekit as gk
 from gamekit.core import GamekitError
 from gamekit.match import match, opening_lines, play_game
 from gamekit.openings import openings
@@ -115,9 +116,9 @@ def test_a_misfit_is_refused_before_the_first_game():
         match("conga", "alphabeta(depth=2,heuristic=valhalla)", "random")
 
 
-@pytest.mark.parametrize(("move", "label"), [("9", "illegal"), (None, "illegal"), (3, "illegal"), (float("nan"), "illegal"),
-                                             (ValueError("x"), "crash"), (SystemExit(0), "crash"),
-                                             (MemoryError(), "memory")])
+@pytest.mark.parametrize(("move", "label"), [
+    ("9", "illegal"), (None, "illegal"), (3, "illegal"), (float("nan"), "illegal"), (ValueError("x"), "crash"),
+    (SystemExit(0), "crash"), (MemoryError(), "memory")])
 def test_forfeits_without_a_guard(move, label):
     def bad(position):
         if isinstance(move, BaseException):
@@ -182,5 +183,5 @@ def test_bad_arguments_are_named(bad):
     name = next(iter(bad))
     with pytest.raises(GamekitError) as caught:
         match("connect_four", "random", "random", **bad)
-    assert name in str(caught.value) or "'99'" in str(caught.value)
+    assert name in str(caught.value)
     assert "\n" not in str(caught.value)

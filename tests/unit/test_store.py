@@ -5,6 +5,7 @@ import os
 import sqlite3
 
 import pytest
+
 from gamekit import store as rooms
 from gamekit.referee import Record
 from gamekit.store import Job, Lock, Store, StoreError, sealed_rows, write_file
@@ -19,7 +20,8 @@ def job(number, games=4):
 
 
 def rows(of):
-    return sealed_rows(of, [Record(i, 1, i % 3, "win", 0, 5, f"{i}{of.job}", 3, 4, 1.5, None, "") for i in range(of.games)])
+    return sealed_rows(of, [Record(i, 1, i % 3, "win", 0, 5, f"{i}{of.job}", 3, 4, 1.5, None, "")
+                            for i in range(of.games)])
 
 
 @pytest.fixture

@@ -2,9 +2,10 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-import gamekit as gk
 import pandas as pd
 import pytest
+
+import gamekit as gk
 from gamekit.core import GamekitError
 from gamekit.match import match
 from gamekit.plan import Plan, expand, read_sweep
@@ -17,7 +18,8 @@ GRID = {"games": ["connect_four"], "players": ["alphabeta(depth={1,2})", "random
 
 
 def contents(folder):
-    return {str(f.relative_to(folder)): f.read_bytes() for part in ("tables", "figures") for f in (folder / part).iterdir()}
+    return {str(f.relative_to(folder)): f.read_bytes()
+            for part in ("tables", "figures") for f in (folder / part).iterdir()}
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +31,8 @@ def done(tmp_path_factory):
 
 def test_a_folder_holds_tables_and_figures(done):
     assert verify(done).complete
-    assert {f.name for f in (done / "tables").iterdir()} >= {"win_rates.csv", "turns.csv", "nodes.csv", "terminations.csv",
-                                                            "crosstable.csv", "ratings.csv"}
+    tables = {"win_rates", "turns", "nodes", "terminations", "crosstable", "ratings"}
+    assert {f.stem for f in (done / "tables").iterdir()} >= tables
     assert {f.suffix for f in (done / "figures").iterdir()} == {".png", ".svg"}
     rates = load(done).table("win_rates")
     assert len(rates) == 6
