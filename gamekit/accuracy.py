@@ -10,9 +10,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from tqdm.auto import tqdm
 
 from .core import Game, GamekitError, Position
@@ -20,6 +19,9 @@ from .engine.solve import Solver
 from .games import game as game_of
 from .players import player as player_of
 from .stats import wilson
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ def accuracy(game: str | Game, players: Sequence[Any], positions: int = 100, pli
              seed: int = 0, solved: Sequence[Truth] | None = None, progress: bool = False) -> pd.DataFrame:
     """A row a player: how often its move keeps the outcome (win, draw or loss), how often the exact score, and
     how much it loses on average; with Wilson's intervals."""
+    import pandas as pd
+
     board = game_of(game)
     solved = truths(board, positions, plies, seed, progress=progress) if solved is None else solved
     if not solved:

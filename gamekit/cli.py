@@ -283,7 +283,8 @@ def _sweep(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from .sweep import repair, verify
+    from .sweep import repair
+    from .verify import verify
 
     found = repair(options.folder) if options.repair else verify(options.folder)
     _print(options, found.to_dict(), str(found))

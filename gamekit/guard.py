@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import faulthandler
 import gc
 import marshal
 import mmap
@@ -177,6 +178,7 @@ def _be_child(parent: int, memory: int | None) -> None:
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    faulthandler.disable()  # its last words would go to the parent's terminal
     gc.freeze()  # the parent's objects are not worth a look, and looking would copy their pages
     silence = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):

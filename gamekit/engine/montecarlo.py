@@ -117,12 +117,12 @@ def select(tree, node, exploration, random):
         if tree[i].visits == 0:
             fresh += 1
     if fresh:
-        skip = np.int64(draw(random, fresh))
+        skip = draw(random, fresh)
         for i in range(first, first + count):
             if tree[i].visits == 0:
                 if skip == 0:
                     return i
-                skip -= 1
+                skip -= 1  # type: ignore[assignment]
     best, top = first, -np.inf
     spread = exploration * exploration * np.log(np.float64(tree[node].visits))
     for i in range(first, first + count):

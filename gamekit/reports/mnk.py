@@ -16,6 +16,7 @@ from ..heuristics import heuristic_of
 from ..match import match
 from ..openings import openings
 from ..players import player as player_of
+from ..stats import wilson
 from . import drawing
 from .connect_k import meeting
 from .desk import printed
@@ -111,24 +112,27 @@ def facts(boards: Sequence[Sequence[int]]) -> pd.DataFrame:
 # ----------------------------------------------------------------------------- ten draws
 
 
-def ten_rows(nodes: int, depth: int, largest: int, openings_each: int, seed: int) -> pd.DataFrame:
-    """The report's ten games as it played them (equal agents, three times), and with unequal depths and random openings."""
+def ten_rows(numbers: Sequence[int], nodes: int, depth: int, varied_largest: int, openings_each: int, seed: int) -> pd.DataFrame:
+    """The report's ten games as it played them (equal agents, three times), and with unequal depths and random openings.
+
+    Only the games of these `numbers` are played, and on boards of more than `varied_largest` cells only by equal agents."""
     rows = []
     for one in printed("003", "games"):
         cells = one["m"] * one["n"]
         row = {"game": one["game"], "board": f"{one['m']}×{one['n']}", "k": one["k"], "printed_seconds": one["seconds"], "printed_winner": one["winner"]}
-        if cells > largest:
-            rows.append({**row, "three_games": "not played: larger than this profile's limit"})
+        if one["game"] not in numbers:
+            rows.append({**row, "three_games": "not played in this profile"})
             continue
         spec = f"custom(depth={depth},nodes={nodes})"
         board = mnk(one["m"], one["n"], one["k"])
         same = match(board, spec, spec, games=printed("003", "games_each"), seed=seed, swap=False)
         row |= {"three_games": f"{same.wins[0]} first, {same.wins[1]} second, {same.draws} drawn", "distinct_games": same.distinct}
-        if openings_each:
+        if openings_each and cells <= varied_largest:
             other = match(board, spec, f"custom(depth=1,nodes={nodes})", games=2 * openings_each, openings=openings_each, seed=seed)
             row |= {"deep_won": other.wins[0], "deep_drawn": other.draws, "deep_lost": other.wins[1], "distinct_varied": other.distinct}
         rows.append(row)
-    return pd.DataFrame(rows).astype({c: "Int64" for c in ("distinct_games", "deep_won", "deep_drawn", "deep_lost", "distinct_varied") if c in rows[0]})
+    frame = pd.DataFrame(rows)
+    return frame.astype({c: "Int64" for c in ("distinct_games", "deep_won", "deep_drawn", "deep_lost", "distinct_varied") if c in frame})
 
 
 def depth_table(board: str, depths: Sequence[int], games: int, seed: int) -> pd.DataFrame:
@@ -153,12 +157,36 @@ def agents(board: str, games: int, nodes: int, depth: int, seed: int) -> pd.Data
 
 
 def ablation(boards: Sequence[str], nodes: int, depth: int, games: int, seed: int) -> pd.DataFrame:
-    """The whole agent against itself with one part switched off; above 50 the part helps."""
+    """The whole agent against itself with one part switched off; above 50 the part helps.
+
+    Openings are given, so part 1 (the first move) is tried apart, and part 6 changes nothing but whether a limit is kept."""
+    whole = f"custom(depth={depth},nodes={nodes})"
+    rows = [{"board": board, "part": label, **meeting(board, whole, f"custom(depth={depth},nodes={nodes},{part}=off)", games, seed)}
+            for board in boards for part, label in PARTS.items() if part not in ("centre", "so_far")]
+    return with_score_interval(pd.DataFrame(rows))
+
+
+def first_stone(boards: Sequence[str], nodes: int, depth: int, playouts: int, games: int, seed: int) -> pd.DataFrame:
+    """Part 1 from the empty board: the agent moves first against a Monte-Carlo player, with the centre and without."""
     rows = []
     for board in boards:
-        for part, label in PARTS.items():
-            limit = nodes if part != "so_far" else nodes
-            rows.append({"board": board, "part": label, **meeting(board, f"custom(depth={depth},nodes={limit})", f"custom(depth={depth},nodes={limit},{part}=off)", games, seed)})
+        for centre in ("on", "off"):
+            result = match(board, f"custom(depth={depth},nodes={nodes},centre={centre})", f"montecarlo(playouts={playouts})", games=games, seed=seed, swap=False)
+            low, high = wilson(result.wins[0], result.games)
+            rows.append({"board": board, "centre_first": centre, "games": result.games, "distinct": result.distinct, "won": result.wins[0], "drawn": result.draws,
+                         "lost": result.wins[1], "rate": round(100 * result.wins[0] / result.games, 1), "low": round(100 * low, 1), "high": round(100 * high, 1)})
+    return pd.DataFrame(rows)
+
+
+def limit_kept(board: str, nodes: int, depth: int, seed: int) -> pd.DataFrame:
+    """Part 6: the most a move costs with the best move so far to fall back on, and without."""
+    rows = []
+    for so_far in ("on", "off"):
+        agent, position, most = player_of(f"custom(depth={depth},nodes={nodes},so_far={so_far},block=off)"), game_of(board).start(), 0
+        for _ in range(8):
+            choice = agent.choose(position)
+            most, position = max(most, choice.counters["generated"]), position.after(choice.code)
+        rows.append({"board": board, "best_so_far": so_far, "limit": nodes, "most_nodes_a_move": most})
     return pd.DataFrame(rows)
 
 

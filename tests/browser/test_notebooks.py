@@ -1,0 +1,44 @@
+"""The two notebooks people begin with, run from top to bottom in a real browser."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from .conftest import ROOT
+
+pytestmark = pytest.mark.browser
+
+
+def code_cells(name: str) -> int:
+    cells = json.loads((ROOT / "notebooks" / name).read_text("utf-8"))["cells"]
+    return sum(cell["cell_type"] == "code" for cell in cells)
+
+
+@pytest.mark.parametrize(("name", "theme", "widgets"), [
+    ("00_start_here.ipynb", "dark", [".gk-play", ".gk-tree", ".gk-review"]),
+    ("90_lab.ipynb", "light", [".gk-ranking", ".gk-weights", ".gk-play"]),
+])
+def test_runs_from_top_to_bottom(lab, shots, name, theme, widgets):
+    started = time.monotonic()
+    page = lab.open(ROOT / "notebooks" / name, name, theme)
+    lab.finished(page, code_cells(name), 60)
+    assert time.monotonic() - started < 60
+    for widget in widgets:
+        page.locator(widget).first.scroll_into_view_if_needed()
+        assert page.locator(widget).first.is_visible()
+        if shots:
+            page.wait_for_timeout(300)
+            page.locator(widget).first.screenshot(path=shots / f"{name[:2]}{widget[3:]}-{theme}.png")
+    if name.startswith("90"):
+        text = page.locator(".gk-ranking").inner_text()
+        assert "place" in text, text
+        slider = page.locator(".gk-weights .gk-slider").first
+        before = page.locator(".gk-weights .gk-title").inner_text()
+        slider.scroll_into_view_if_needed()
+        slider.focus()
+        slider.press("ArrowRight")
+        page.wait_for_function("old => document.querySelector('.gk-weights .gk-title').textContent !== old", arg=before)
+    page.close()

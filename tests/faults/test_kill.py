@@ -1,0 +1,162 @@
+"""A sweep killed at any moment, writes included, goes on as if nothing had happened."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import games, in_child, products, start_child
+
+from gamekit import store as rooms
+from gamekit.sweep import sweep
+from gamekit.verify import verify
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_at_write(number, small, folder):
+    """Run the sweep and die at its n-th write: before or after a file's steps, or at a statement of the database."""
+    done = 0
+
+    def count():
+        nonlocal done
+        done += 1
+        if done == number:
+            die()
+
+    def counted(call):
+        def step(*arguments, **named):
+            count()
+            result = call(*arguments, **named)
+            count()
+            return result
+        return step
+
+    def run():
+        connect = sqlite3.connect
+
+        def traced(*arguments, **named):
+            db = connect(*arguments, **named)
+            db.set_trace_callback(lambda text: count() if "SELECT" not in text else None)
+            return db
+
+        rooms.sqlite3.connect = traced
+        rooms.os.replace, rooms.os.fsync = counted(os.replace), counted(os.fsync)
+        sweep(**small, out=folder, workers=1)
+        (folder / "writes").write_text(str(done))
+
+    return in_child(run)
+
+
+@pytest.fixture(scope="module")
+def writes(small, tmp_path_factory):
+    """How many writes there are to be killed at."""
+    folder = tmp_path_factory.mktemp("count") / "s"
+    assert kill_at_write(0, small, folder) == 0
+    return int((folder / "writes").read_text())
+
+
+def resumed(small, folder, expected):
+    """Resume, and compare with what an undisturbed sweep leaves."""
+    kept = games(folder) if (folder / "records.sqlite").exists() else []
+    report = verify(folder, quick=True)
+    assert report.ok, report.problems
+    assert not report.complete or products(folder) == products(expected)
+    with pytest.MonkeyPatch.context() as patch:
+        played = []
+        import gamekit.pool
+
+        play = gamekit.pool.play_job
+        patch.setattr(gamekit.pool, "play_job", lambda packed, job: played.append(job.games) or play(packed, job))
+        with pytest.warns(RuntimeWarning, match="is gone") if (folder / "lock").exists() else nothing():
+            sweep(**small, out=folder, workers=1)
+    assert sum(played) == len(games(expected)) - len(kept)  # nothing stored is played again
+    assert games(folder) == games(expected)
+    assert products(folder) == products(expected)
+    assert verify(folder).complete
+    assert not [f for f in folder.rglob("*") if f.name.endswith(".part") and "." + "records" in f.name]
+
+
+def nothing():
+    import contextlib
+
+    return contextlib.nullcontext()
+
+
+def check_writes(numbers, small, expected, tmp_path):
+    killed = 0
+    for number in numbers:
+        folder = tmp_path / str(number)
+        killed += kill_at_write(number, small, folder) == -signal.SIGKILL
+        resumed(small, folder, expected)
+    return killed
+
+
+def test_killed_at_some_writes(small, expected, tmp_path, writes):
+    moments = [1, 4, writes // 3, writes // 2, writes * 4 // 5, writes]  # creation, jobs, tables, figures, the seal
+    assert check_writes(moments, small, expected, tmp_path) == len(moments)
+
+
+@pytest.mark.long
+def test_killed_at_25_writes(small, expected, tmp_path, writes):
+    moments = [1 + i * (writes - 1) // 24 for i in range(25)]
+    assert check_writes(moments, small, expected, tmp_path) == 25
+
+
+@pytest.mark.long
+def test_killed_at_25_moments(small, expected, tmp_path):
+    """From outside, at any time, with workers."""
+    chance = random.Random(2)
+    done = 0
+    for number in range(25):
+        folder = tmp_path / str(number)
+        workers = 1 + number % 2
+        pid = start_child(lambda folder=folder, workers=workers: sweep(**small, out=folder, workers=workers))
+        time.sleep(chance.random() * 3 * workers)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        if (folder / "records.sqlite").exists() or (folder / "lock").exists():
+            resumed(small, folder, expected)
+            done += 1
+    assert done >= 15
+
+
+SCRIPT = """
+import sys
+from gamekit.sweep import sweep
+sweep("connect_four", "alphabeta(depth=5)", "random", games_each=100000, block=10, out=sys.argv[1],
+      workers=int(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize(("number", "workers"), [(signal.SIGINT, 1), (signal.SIGTERM, 2)])
+def test_stopping_says_how_to_resume(tmp_path, number, workers):
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(tmp_path / "s"), str(workers)], text=True,
+                               stderr=subprocess.PIPE, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while not games_stored(tmp_path / "s") and time.monotonic() < deadline:
+        time.sleep(0.1)
+    started = time.monotonic()
+    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert time.monotonic() - started < 2.5
+    assert process.returncode != 0
+    assert "run the same command again to resume" in said
+    report = verify(tmp_path / "s")
+    assert report.ok
+    assert not report.complete
+    assert 0 < report.done < report.jobs
+    assert not (tmp_path / "s" / "lock").exists()
+
+
+def games_stored(folder):
+    try:
+        return len(games(folder))
+    except sqlite3.Error:
+        return 0
