@@ -80,6 +80,9 @@ def search_plain(position: Position, heuristic: str | Heuristic | None = None, d
     best: tuple[int, float | None, int, list[int]] = (position.codes()[0], None, 0, [])
     stopped_by = "depth"
     for d in range(1 if deepen or depth is None else deepest, deepest + 1):
+        if nodes is not None and twin.count["generated"] >= nodes:
+            stopped_by = "nodes"
+            break
         try:
             value, line = twin.iterate(d)
         except _OutOfNodes:
