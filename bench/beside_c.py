@@ -18,7 +18,7 @@ import gamekit as gk
 from gamekit.core import Leaf, Position
 from gamekit.engine.deepen import Search
 
-from .evaluations import bench_centre, bench_open_rows, bench_owned, bench_pairs, bench_squares, bits, built_in
+from .evaluations import bench_bits, bench_centre, bench_open_rows, bench_owned, bench_pairs, bench_squares, built_in
 from .measure import ABSENT, Row, paired
 
 SOURCE = Path(__file__).with_name("twin.c")
@@ -49,7 +49,7 @@ class Case:
     group: str
     name: str
     game: str
-    heuristic: gk.Heuristic | None  # None: the one on bits
+    heuristic: gk.Heuristic
     defines: dict[str, object]
     start: Callable[[gk.Game], Position]
     depths: tuple[int, int]
@@ -99,7 +99,7 @@ CASES = (
          (6, 7), 0.9, 1.2),
     Case("c", "Connect-K 9×7", "connect_k(columns=9,rows=7,k=5)", bench_open_rows,
          k_in_a_row(7, 9, 5, 0, "ROWS_OF_K"), first, (3, 4), 0.6, 0.9),
-    Case("bits", "Connect Four on bits", "connect_four", None, k_in_a_row(6, 7, 4, 1, "BITS"), first, (8, 10), 0.5, 0.9),
+    Case("bits", "Connect Four on bits", "connect_four", bench_bits, k_in_a_row(6, 7, 4, 1, "BITS"), first, (8, 10), 0.5, 0.9),
 )
 
 
@@ -144,6 +144,6 @@ def compare(case: Case, folder: str, what: str, prune: bool, depth: int, rounds:
 
 
 def leaf_of(case: Case, game: gk.Game) -> tuple[Leaf, object]:
-    if case.heuristic is None:
-        return built_in(bits, game, np.ones(1))
+    if case.heuristic is bench_bits:
+        return built_in(bench_bits, game)
     return case.heuristic.leaf(game), None

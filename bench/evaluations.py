@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numba import carray, njit
 
@@ -100,8 +98,9 @@ def bench_open_rows(board, me, params):
     return value
 
 
-def bits(state, me, params):
-    """Like neighbours in all directions, counted on bits as a built-in evaluation would."""
+@gk.heuristic("connect_four", params={"weight": 1 / 128})
+def bench_bits(state, me, params):
+    """Like neighbours in all directions, mine less theirs, counted on bits as a built-in evaluation would."""
     one = np.uint64(1)
     up = np.uint64(state.rows)
     mine, theirs = state.stones[me - 1], state.stones[2 - me]
@@ -112,9 +111,10 @@ def bits(state, me, params):
     return params[0] * pairs
 
 
-def built_in(function: Callable, game: gk.Game, weights: np.ndarray) -> tuple[Leaf, Compiled]:
-    """A function of the state compiled as gamekit's own are: without checks of every index."""
-    inner, state, room = njit(forceinline=True)(function), type(game).state, len(weights)
+def built_in(heuristic: gk.Heuristic, game: gk.Game) -> tuple[Leaf, Compiled]:
+    """A heuristic of the state compiled as gamekit's own are: without checks of every index."""
+    weights = heuristic.weights(game)
+    inner, state, room = njit(forceinline=True)(heuristic.function), type(game).state, len(weights)
 
     def leaf(position, me, params):
         return inner(carray(position, (1,), state)[0], me, carray(params, (room,), np.float64))

@@ -69,7 +69,7 @@ def by_depth(axis: Axes, rows: list[Row]) -> None:
 
 
 def short(what: str) -> str:
-    for long, brief in ((", beside C", ""), ("Connect Four, alpha-beta to 6, beside ", ""),
-                        ("Connect Four, tree of random playouts, beside ", "playouts, "), (", from cache", "\nfrom cache")):
+    for long, brief in ((", beside C", ""), ("alpha-beta to 6, ", ""),
+                        ("Connect Four, tree of random playouts", "random playouts"), (", from cache", "\nfrom cache")):
         what = what.replace(long, brief)
     return what

@@ -82,8 +82,9 @@ import gamekit as gk
 from gamekit.engine.deepen import Search
 b = time.perf_counter()
 import gamekit.engine.kernel as kernel
+from gamekit.compiled import Compiled
 for part in vars(kernel).values():
-    if hasattr(part, "prepare"):
+    if isinstance(part, Compiled):
         part.prepare()
 c = time.perf_counter()
 gk.player("alphabeta(depth=4)").choose(gk.game("connect_four").start())
@@ -101,7 +102,7 @@ def later_one(board, me, params):
     n = 0
     for row in range(4):
         for col in range(4):
-            if board[row, col].owner not in (0, me):
+            if board[row, col].owner == 3 - me:
                 n -= 1
     return n
 

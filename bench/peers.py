@@ -17,11 +17,43 @@ from gamekit.engine.drop_solver import DropSolver
 from gamekit.engine.montecarlo import MonteCarlo
 from gamekit.engine.reference import search_plain
 
-from .evaluations import COLUMN_WEIGHTS, bench_centre
-from .measure import ABSENT, Row, paired
+from .evaluations import COLUMN_WEIGHTS, bench_bits, bench_centre, built_in
+from .measure import ABSENT, Row, paired, timed
 
-WEIGHTS = list(COLUMN_WEIGHTS.values())
+Score = Callable[[Any, int], float]  # a board as rows of 0, 1, 2; the player it is for
 Peer = tuple[Callable[[], object], Callable[[], int], str]  # a run, a count of what it visits, the counter to match
+COLUMNS = list(COLUMN_WEIGHTS.values())
+
+
+def like_neighbours(board: Any, me: int) -> float:
+    """What `bench_bits` counts on bits, as one writes it in Python."""
+    pairs = 0
+    for row in range(6):
+        for col in range(7):
+            owner = board[row][col]
+            if owner == 0:
+                continue
+            sign = 1 if owner == me else -1
+            if row < 5 and board[row + 1][col] == owner:
+                pairs += sign
+            if col < 6:
+                if board[row][col + 1] == owner:
+                    pairs += sign
+                if row < 5 and board[row + 1][col + 1] == owner:
+                    pairs += sign
+                if row > 0 and board[row - 1][col + 1] == owner:
+                    pairs += sign
+    return pairs / 128
+
+
+def by_column(board: Any, me: int) -> float:
+    """What `bench_centre` counts."""
+    value = 0.0
+    for row in board:
+        for owner, weight in zip(row, COLUMNS, strict=True):
+            if owner:
+                value += weight if owner == me else -weight
+    return value
 
 
 def missing(module: str) -> bool:
@@ -32,16 +64,17 @@ def missing(module: str) -> bool:
     return False
 
 
-def plain_twin(depth: int) -> Peer:
+def plain_twin(depth: int, score: Score) -> Peer:
     start = gk.game("connect_four").start()
+    heuristic = bench_bits if score is like_neighbours else bench_centre
 
     def run():
-        return search_plain(start, bench_centre, depth)
+        return search_plain(start, heuristic, depth)
 
     return run, lambda: run().counters["generated"], "generated"
 
 
-def easy_ai(depth: int) -> Peer:
+def easy_ai(depth: int, score: Score) -> Peer:
     from easyAI import AI_Player, Negamax
     from easyAI.games.ConnectFour import ConnectFour
 
@@ -52,10 +85,7 @@ def easy_ai(depth: int) -> Peer:
             made[0] += 1
             super().make_move(column)
 
-    def score(game):
-        return bench_centre.function(game.board, game.current_player, WEIGHTS)
-
-    algorithm = Negamax(depth, score)
+    algorithm = Negamax(depth, lambda game: score(game.board.tolist(), game.current_player))
 
     def run(kind: type = ConnectFour):
         return algorithm(kind([AI_Player(algorithm), AI_Player(algorithm)]))
@@ -68,7 +98,7 @@ def easy_ai(depth: int) -> Peer:
     return run, count, "generated"
 
 
-def aima(depth: int) -> Peer:
+def aima(depth: int, score: Score) -> Peer:
     from aima3.games import ConnectFour, alphabeta_cutoff_search
 
     made = [0]
@@ -78,14 +108,14 @@ def aima(depth: int) -> Peer:
             made[0] += 1
             return super().result(state, move)
 
-    def score(state):
-        value = 0.0
-        for (x, _y), mark in state.board.items():
-            value += WEIGHTS[x - 1] if mark == "X" else -WEIGHTS[x - 1]
-        return value
+    def evaluate(state):
+        board = [[0] * 7 for _ in range(6)]
+        for (x, y), mark in state.board.items():
+            board[y - 1][x - 1] = 1 if mark == "X" else 2
+        return score(board, 1)
 
     def run(game: Any = ConnectFour()):
-        return alphabeta_cutoff_search(game.initial, game, eval_fn=score,
+        return alphabeta_cutoff_search(game.initial, game, eval_fn=evaluate,
                                        cutoff_test=lambda state, ply: ply >= depth or game.terminal_test(state))
 
     def count() -> int:
@@ -96,28 +126,21 @@ def aima(depth: int) -> Peer:
     return run, count, "generated"
 
 
-def open_spiel(depth: int) -> Peer:
+def open_spiel(depth: int, score: Score) -> Peer:
     import pyspiel
     from open_spiel.python.algorithms import minimax
 
     game = pyspiel.load_game("connect_four")
     made = [0]
 
-    def score(state):
-        value = 0.0
-        for line in str(state).splitlines():
-            for column, mark in enumerate(line):
-                if mark == "x":
-                    value += WEIGHTS[column]
-                elif mark == "o":
-                    value -= WEIGHTS[column]
-        return value
+    def evaluate(state):
+        return score([[".xo".index(mark) for mark in line] for line in str(state).splitlines()], 1)
 
     def counting(state):
         made[0] += 1
-        return score(state)
+        return evaluate(state)
 
-    def run(function: Callable = score):
+    def run(function: Callable = evaluate):
         return minimax.alpha_beta_search(game, value_function=function, maximum_depth=depth)
 
     def count() -> int:
@@ -138,23 +161,29 @@ PEERS = (
 
 
 def peers(quick: bool) -> Iterator[Row]:
-    """Alpha-beta beside each of them."""
-    depth = 4 if quick else 6
-    game = gk.game("connect_four")
-    search, start = Search(game, bench_centre.leaf(game)), game.start()
-    found = search.run(start, depth=depth)
-    for name, module, make, floor, aim, rounds in PEERS:
-        what = f"Connect Four, alpha-beta to {depth}, beside {name}"
-        if missing(module):
-            yield Row("peers", what, floor=floor, aim=aim, note=f"{ABSENT}: {module}")
-            continue
-        run, count, counter = make(depth)
-        visited, expected = count(), found.counters[counter]
-        if visited != expected:
-            raise AssertionError(f"{what}: {visited} {counter}, gamekit {expected}")
-        pair = paired(lambda: search.run(start, depth=depth), run, 1 if quick else rounds, repeat=20)
-        yield pair.row("peers", what, floor=floor, aim=aim, nodes=found.counters["generated"],
-                       note=f"{counter} equal")
+    """Alpha-beta beside each of them: like neighbours, which gamekit counts on bits; then a user's heuristic."""
+    depth, game = 4 if quick else 6, gk.game("connect_four")
+    start = game.start()
+    on_bits, _code = built_in(bench_bits, game)
+    for leaf, score, how, judged in ((on_bits, like_neighbours, "evaluation on bits", True),
+                                     (bench_centre.leaf(game), by_column, "user's heuristic", False)):
+        search = Search(game, leaf)
+        found = search.run(start, depth=depth)
+        for name, module, make, floor, aim, rounds in PEERS:
+            row = Row("peers", f"alpha-beta to {depth}, {how}, beside {name}")
+            if judged:
+                row.floor, row.aim = floor, aim
+            if missing(module):
+                row.note = f"{ABSENT}: {module}"
+                yield row
+                continue
+            run, count, counter = make(depth, score)
+            visited, expected = count(), found.counters[counter]
+            if visited != expected:
+                raise AssertionError(f"{row.what}: {visited} {counter}, gamekit {expected}")
+            pair = paired(lambda search=search: search.run(start, depth=depth), run, 1 if quick else rounds, repeat=20)
+            yield pair.row("peers", row.what, floor=row.floor, aim=row.aim, nodes=found.counters["generated"],
+                           note=f"{counter} equal")
 
 
 def montecarlo(quick: bool) -> Iterator[Row]:
@@ -220,7 +249,7 @@ def solver(quick: bool) -> Iterator[Row]:
     from bitbully import BitBully, Board
 
     positions = openings(10 if quick else 60)
-    boards = [Board([code for code in line_of(p)]) for p in positions]
+    boards = [Board(line_of(p)) for p in positions]
     pairs = [stones_of(p) for p in positions]
     bully = BitBully(opening_book=None)
 
@@ -247,8 +276,6 @@ def line_of(position: gk.Position) -> list[int]:
 
 def empty_board(_quick: bool) -> Iterator[Row]:
     """The empty 7×6 board: minutes, so only when asked for by name."""
-    from .measure import timed
-
     solver = DropSolver(megabytes=64)
     score: list[int | None] = []
     spent = timed(lambda: score.append(solver.solve(0, 0)))

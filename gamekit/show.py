@@ -225,6 +225,7 @@ def _overlay(parts: Sequence[Part], sheet: Sheet) -> str:
     drawn, strongest = [], max((abs(p.value) for p in parts), default=0.0) or 1.0
     kinds = {key: i for i, key in enumerate(grouped(parts))}
     badges: dict[Cell, list[Part]] = {}
+    crowded = sum(len(p.cells) > 1 for p in parts) > 4
     for number, part in enumerate(sorted(parts, key=lambda p: abs(p.value))):
         colour = GAIN if part.value >= 0 else LOSS
         kind = f"gk-part gk-kind{kinds[part.what, part.value >= 0]}"
@@ -233,11 +234,11 @@ def _overlay(parts: Sequence[Part], sheet: Sheet) -> str:
         elif part.cells:
             (x1, y1), (x2, y2) = sheet.centre(part.cells[0]), sheet.centre(part.cells[-1])
             far = math.hypot(x2 - x1, y2 - y1) or 1.0
-            aside = (number % 7 - 3) * 3.2  # windows on one line lie side by side
+            aside = (number % 7 - 3) * 3.2 if crowded else 0.0  # windows on one line lie side by side
             dx, dy = -(y2 - y1) / far * aside, (x2 - x1) / far * aside
             dash = "" if part.value >= 0 else ' stroke-dasharray="9 5"'
             drawn.append(f'<line class="{kind}" x1="{x1 + dx:.1f}" y1="{y1 + dy:.1f}" x2="{x2 + dx:.1f}" y2="{y2 + dy:.1f}" '
-                         f'stroke="{colour}" stroke-width="4" stroke-linecap="round"{dash} '
+                         f'stroke="{colour}" stroke-width="{4 if crowded else 7}" stroke-linecap="round"{dash} '
                          f'opacity="{0.2 + 0.7 * abs(part.value) / strongest:.2f}"><title>'
                          f"{html.escape(part.what)} {signed(part.value)}</title></line>")
     for cell, here in badges.items():
@@ -289,12 +290,13 @@ class Seen:
             share = sum(p.value for p in parts)
             rows.append(f'<tr class="gk-row{i}"><td style="color:{GAIN if gain else LOSS}">{"━" if gain else "╍"}</td>'
                         f'<td style="text-align:left">{html.escape(what)}</td><td>{len(parts)}</td><td>{signed(share)}</td></tr>')
+            rules.append(f".{name} :is(td,th){{padding:1px 8px;text-align:right}}" if not i else "")
             rules.append(f".{name}:has(.gk-row{i}:hover) .gk-part:not(.gk-kind{i}){{opacity:.06}}")
         who = html.escape(self.position.game.players[self.me - 1])
         head = (f"<b>{html.escape(str(self.heuristic))}</b> = <b>{value_text(self.value)}</b> for {who}"
                 f"<div style='opacity:.75'>{html.escape(self.heuristic.about)}</div>")
         table = ("<table style='border-collapse:collapse;margin:8px 0'><tr><th></th><th style='text-align:left'>part</th>"
-                 f"<th>how many</th><th>adds</th></tr>{''.join(rows)}</table>")
+                 f"<th>how many</th><th>adds</th></tr>{''.join(rows)}</table>") if any(p.cells for p in self.parts) else ""
         return (f'<style>{"".join(rules)}</style><div class="gk-seen {name}" style="display:flex;flex-wrap:wrap;gap:20px;'
                 f'align-items:flex-start">{self._repr_svg_()}<div style="min-width:14em;max-width:26em">{head}{table}</div></div>')
 

@@ -93,6 +93,13 @@ def write_file(path: Path, data: bytes | str) -> None:
             raise
 
 
+def clear_drafts(folder: Path) -> None:
+    """Take away what a killed sweep was writing; only for who holds the lock."""
+    with _told(folder):
+        for draft in folder.rglob(".*.part*"):
+            draft.unlink(missing_ok=True)
+
+
 # --------------------------------------------------------------------------------- lock
 
 

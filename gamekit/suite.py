@@ -208,7 +208,7 @@ def _papermill(run: Run, part: Path, watch: Watch, timeout: float | None) -> str
     try:
         papermill.execute_notebook(str(copy), str(out), parameters=given, engine_name="gamekit", progress_bar=False,
                                    log_output=False, watch=watch, execution_timeout=timeout,
-                                   extra_arguments=["--log-level=ERROR"])
+                                   extra_arguments=["--log-level=CRITICAL"])
     except PapermillExecutionError as error:
         return f"{run.label}: cell {watch.cell} failed with {error.ename}: {error.evalue}\n{_quoted(watch.source)}"
     except Exception as error:  # nbclient's own: a dead kernel, a timeout

@@ -21,7 +21,7 @@ from .core import GamekitError
 from .plan import BLOCK, LIMIT, Plan, difference, read_sweep
 from .pool import Pool, run
 from .referee import MEMORY
-from .store import RECORDS, Job, Lock, Store, StoreError, write_file
+from .store import RECORDS, Job, Lock, Store, StoreError, clear_drafts, write_file
 from .verify import Report, break_seal, keep_whole, seal, verify
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ def run_plan(plan: Plan, out: str | Path | None = None, *, workers: int | None =
     lock = Lock(folder)
     store: Store | None = None
     try:
+        clear_drafts(folder)
         store, report = _open(folder, plan)
         if not report.complete:
             done = store.done()

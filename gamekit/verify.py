@@ -194,7 +194,7 @@ def _salvage(folder: Path) -> tuple[dict[str, Any] | None, dict[str, Any], list[
     """Plan, provenance and whole jobs, as far as they can be read; if need be with a new first page."""
     plan, provenance = _plan(folder), {}
     kept: list[tuple[Job, list[Any]]] = []
-    draft = folder / f".{RECORDS}.salvage"
+    draft = folder / f".{RECORDS}.salvage.part"
     sources = (lambda: folder / RECORDS), (lambda: _with_new_first_page(folder / RECORDS, draft))
     for source in sources if (folder / RECORDS).is_file() else ():
         store = Store(source())

@@ -111,16 +111,14 @@ def stupid_boards(depths: Sequence[int]) -> pd.DataFrame:
     """Which settings end on the boards the report shows against StupidAI, as first and as second player?"""
     wanted = {one["first"]: "/".join(one["board"]) for one in printed("004", "games") if one["opponent"] == "StupidAI"}
     rows = []
-    for depth in depths:
-        for bonus in ("on", "off"):
-            row: dict[str, Any] = {"depth": depth, "win_bonus": bonus}
-            for who in ("valhalla", "StupidAI"):
-                one = f"search(depth={depth},heuristic=valhalla,win_bonus={bonus})"
-                game = play_game(GAME, *((one, "leftmost") if who == "valhalla" else ("leftmost", one)))
-                column = "moving_first" if who == "valhalla" else "moving_second"
-                row |= {f"{column}_won": "yes" if game.winner == (1 if who == "valhalla" else 2) else "no", f"{column}_plies": len(game.moves),
-                        f"{column}_same_board": "yes" if "/".join(text(game.final).split("\n")) == wanted[who] else "no"}
-            rows.append(row)
+    for reading, heuristic in VARIANTS.items():
+        for who, column in (("valhalla", "first"), ("StupidAI", "second")):
+            games = [play_game(GAME, *((one, "leftmost") if who == "valhalla" else ("leftmost", one)))
+                     for one in (f"search(depth={d},heuristic={heuristic},win_bonus={bonus},order={order})"
+                                 for d in depths for bonus in ("on", "off") for order in ("none", "report", "sides", "centre"))]
+            boards = ["/".join(text(g.final).split("\n")) for g in games]
+            rows.append({"reading": reading, "valhalla_moves": column, "settings": len(games), "won": sum(g.winner == (1 if who == "valhalla" else 2) for g in games),
+                         "printed_board": boards.count(wanted[who]), "different_boards": len(set(boards)), "shortest": min(len(g.moves) for g in games)})
     return pd.DataFrame(rows)
 
 
@@ -208,8 +206,14 @@ def draw_ordering(frame: pd.DataFrame) -> Figure:
                           log=False, low="low", high="high")
 
 
-def draw_accuracy(frame: pd.DataFrame, value: str, low: str, high: str) -> Figure:
-    return drawing.rates(frame, "player", "Moves that keep the game's exact value", "moves, % (95 % interval)", value=value, low=low, high=high)
+def percent_accuracy(frame: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy table in percent, as it is printed."""
+    found = drawing.percent(frame, ["kept", "kept_low", "kept_high", "exact", "exact_low", "exact_high"])
+    return found.assign(mean_loss=found.mean_loss.round(3), nodes_per_move=found.nodes_per_move.round(1))
+
+
+def draw_accuracy(frame: pd.DataFrame) -> Figure:
+    return drawing.rates(frame, "player", "Moves that are exactly best", "moves, % (95 % interval)", value="exact", low="exact_low", high="exact_high")
 
 
 def draw_variants(frame: pd.DataFrame) -> Figure:

@@ -69,6 +69,10 @@ class Link {
 function page(kind, make) {
   return ({ model, el: host }) => {
     const root = el("div", { class: `gk ${kind}`, "data-lm-suppress-shortcuts": "true" });
+    // Plain keys belong to the widget; the notebook would take arrows and Enter for its own commands.
+    root.addEventListener("keydown", (event) => {
+      if (!(event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key === "Enter"))) event.stopPropagation();
+    });
     host.append(root);
     const link = new Link(model, root);
     const draw = make(root, link, model);

@@ -125,6 +125,10 @@ class Review(Live):
         return (f"{self.game}: {len(self.plies)} moves, {self.judged} judged exactly, "
                 f"{len(self.lost)} of them lost value\n{self.steps[-1]}")
 
+    def _words(self, number: int) -> str:
+        """What the position after a move is worth to the first player, in words."""
+        return self._status() if self.steps[number].winner is not None else signed(self.plies[number - 1].value)
+
     def do_at(self, ply: int) -> None:
         self.at = min(max(int(ply), 0), len(self.plies))
         self.show()
@@ -141,8 +145,8 @@ class Review(Live):
                 for move, value in sorted((ply.exact or {}).items(), key=lambda item: -(item[1] or 0))
                 if value is not None][:12] if ply else []
         return {"title": str(self.game), "svg": svg(self.steps[self.at]), "at": self.at, "marks": list(self.game.players),
-                "plies": [{"move": p.move, "player": p.player, "value": p.value, "text": signed(p.value), "verdict": p.verdict,
-                           "remark": p.remark} for p in self.plies], "bars": bars, "by": str(self.heuristic),
+                "plies": [{"move": p.move, "player": p.player, "value": p.value, "text": self._words(n), "verdict": p.verdict,
+                           "remark": p.remark} for n, p in enumerate(self.plies, 1)], "bars": bars, "by": str(self.heuristic),
                 "judged": self.judged, "lost": len(self.lost), "status": self._status(), "kind": self.game.name,
                 "players": [str(name) for name in self.players]}
 
@@ -151,7 +155,7 @@ class Review(Live):
 
     def still(self) -> str:
         rows = "".join(f"<tr><td>{n}</td><td>{html.escape(self.game.players[p.player - 1])}</td><td>{html.escape(p.move)}</td>"
-                       f"<td>{signed(p.value)}</td><td style='text-align:left'>{html.escape(p.remark)}</td></tr>"
+                       f"<td>{html.escape(self._words(n))}</td><td style='text-align:left'>{html.escape(p.remark)}</td></tr>"
                        for n, p in enumerate(self.plies, 1))
         return (f'<div class="gk-still"><p>{html.escape(repr(self).splitlines()[0])}</p><div style="display:flex;flex-wrap:wrap;'
                 f'gap:20px">{self.picture()}<div style="max-height:420px;overflow:auto"><table><tr><th>ply</th><th></th><th>move</th>'

@@ -169,8 +169,7 @@ class Ranking:
     def _head(self) -> str:
         games = int(sum(map(sum, self.results.values())))
         state = "playing" if self.running else f"place {self.place} of {len(self.names)}"
-        return (f"{self.mine} on {self.game}, depth {self.depth}: {state}, {games} distinct games in {self.seconds:.0f} s "
-                "(share of points, 95 % intervals)")
+        return f"{self.mine} on {self.game}, depth {self.depth}: {state} after {games} distinct games, {self.seconds:.0f} s"
 
     def _repr_html_(self) -> str:
         rows, left, wide, high = self.table, 210, 300, 26
@@ -189,7 +188,7 @@ class Ranking:
                          + f'<text x="{left + wide + 14}" y="{y + 4}" font-size="12" fill="currentColor" opacity=".75">'
                            f'{row["share"]:.0%} of {row["games"]}'
                          + (f' · yours {row["mine_against"]}' if row["mine_against"] else "") + "</text>")
-        return (f'<div class="gk-ranking"><b>{html.escape(self._head())}</b><br><svg width="720" height="{high * len(rows) + 30}" '
+        return (f'<div class="gk-ranking"><b>{html.escape(self._head())}</b><br><small>share of points, a draw counting half, with 95 % intervals</small><br><svg width="720" height="{high * len(rows) + 30}" '
                 f'viewBox="0 0 720 {high * len(rows) + 30}" font-family="system-ui, sans-serif" role="img" '
                 f'style="max-width:100%">{"".join(drawn)}</svg></div>')
 

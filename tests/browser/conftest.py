@@ -19,7 +19,6 @@ from playwright.sync_api import Page, sync_playwright
 
 from gamekit.lab import command, environment
 
-ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
          "--disable-sync", "--no-first-run"]
 
@@ -75,7 +74,7 @@ class Lab:
         else:
             nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in notebook],
                            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}}), target)
-        page = self.browser.new_page(viewport={"width": 1180, "height": 1000})
+        page = self.browser.new_page(viewport={"width": 1320, "height": 1150})
         page.on("pageerror", lambda error: self.faults.append(f"page error: {error}"))
         page.on("request", lambda request: self._watch(request.url))
         page.on("websocket", lambda socket: self._watch(socket.url))
@@ -84,9 +83,10 @@ class Lab:
         self.wait(lambda: any(s["kernel"]["execution_state"] == "idle" and s["kernel"]["connections"] >= 1
                               for s in self.sessions(name)), "the kernel to be idle and connected")
         page.wait_for_selector(".jp-Notebook .jp-Cell")
-        if theme == "dark":
-            self.menu(page, "Settings", "Theme", "JupyterLab Dark")
-            page.wait_for_selector("body[data-jp-theme-light='false']")
+        wanted = f"body[data-jp-theme-light='{'true' if theme == 'light' else 'false'}']"
+        if not page.locator(wanted).count():
+            self.menu(page, "Settings", "Theme", f"JupyterLab {theme.title()}")
+            page.wait_for_selector(wanted, state="attached")
         self.menu(page, "Run", "Run All Cells")
         return page
 

@@ -150,6 +150,9 @@ class Liar:
     def __hash__(self):
         return 0
 
+    def __repr__(self):
+        return "liar"
+
 
 def lies(position):
     return Liar()

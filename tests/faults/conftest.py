@@ -44,8 +44,8 @@ def games(folder):
 @pytest.fixture(scope="session")
 def small():
     """A short sweep in eight jobs: wins and loops, random and deterministic players."""
-    return {"games": ["conga"], "players": ["alphabeta(depth=1)", "random"], "opponents": ["alphabeta(depth=1,ties=random)"],
-            "games_each": 8, "openings": 2, "seed": 3, "block": 2}
+    return {"games": ["conga"], "players": ["alphabeta(depth=1)", "random"],
+            "opponents": ["alphabeta(depth=1,ties=random)"], "games_each": 8, "openings": 2, "seed": 3, "block": 2}
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import sqlite3
+import sys
 import time
 
 import pytest
@@ -79,7 +80,7 @@ def test_a_full_disk_leaves_no_half_file(small, expected, tmp_path, room):
 
 def test_what_cannot_be_written_is_refused_before_the_first_game(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
-    monkeypatch.setattr("gamekit.sweep.run", None)  # playing would fail
+    monkeypatch.setattr(sys.modules["gamekit.sweep"], "run", None)  # playing would fail
     for folder in (tmp_path / "file", tmp_path / "file" / "below", "/proc/gamekit/results"):
         with pytest.raises(StoreError, match="cannot write") as caught:
             sweep("mnk", "random", "random", games_each=2, out=folder)
@@ -95,7 +96,7 @@ def test_a_readonly_folder_is_refused_before_the_first_game(expected, tmp_path, 
 
     real = os.open
     monkeypatch.setattr(os, "open", readonly)
-    monkeypatch.setattr("gamekit.sweep.run", None)
+    monkeypatch.setattr(sys.modules["gamekit.sweep"], "run", None)
     with pytest.raises(StoreError, match="Read-only file system"):
         sweep("mnk", "random", "random", games_each=2, out=tmp_path)
     assert os.listdir(tmp_path) == []

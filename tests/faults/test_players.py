@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from bad_players import HARMLESS, QUICK, SLOW, good, hangs, reseeds
+from bad_players import HARMLESS, QUICK, SLOW, Liar, good, hangs, reseeds
 
 from gamekit.match import match
 from gamekit.sweep import sweep
@@ -75,7 +75,22 @@ def test_reseeding_the_global_generators_changes_nothing():
             match("connect_four", first, "random", games=6, seed=1, limit=limit).records
 
 
-def test_a_player_that_lies_about_itself_on_leaving():
+@pytest.mark.parametrize("code", [7, -1, 3.0, True, None, "3", float("nan"), Liar()], ids=repr)
+def test_a_player_of_ones_own_class_is_checked_too(code):
+    from gamekit.players import Player
+
+    class Odd(Player):
+        name = "odd"
+
+        def pick(self, position):
+            return code
+
+    result = match("connect_four", Odd(), "random", games=2)
+    assert result.terminations == {"illegal": 2}
+    assert result.wins == (0, 2)
+
+
+def test_a_player_that_will_not_leave():
     from gamekit.players import Player
 
     class Sulks(Player):

@@ -1,5 +1,6 @@
 """A grid becomes records and tables; how it was run does not show."""
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
@@ -62,7 +63,7 @@ def test_a_sweep_plays_what_a_match_plays(done):
 
 
 def test_a_finished_sweep_is_read_not_played(done, monkeypatch):
-    monkeypatch.setattr("gamekit.sweep.run", None)
+    monkeypatch.setattr(sys.modules["gamekit.sweep"], "run", None)
     assert len(sweep(**GRID, out=done, block=4).frame()) == 72
 
 

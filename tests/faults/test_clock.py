@@ -1,0 +1,87 @@
+"""Clocks that jump and processes that are suspended cost nobody the game."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from gamekit.match import match
+
+
+def steady(position):
+    time.sleep(0.02)
+    return position.moves()[0]
+
+
+def test_a_jump_of_the_wall_clock_is_no_forfeit(monkeypatch):
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + 86_400 * (int(now() * 50) % 2))
+    assert match("connect_four", steady, "random", games=2, limit=0.5).terminations == {"win": 2}
+
+
+def check_suspended(seconds):
+    """A player's process stopped in the middle of a move: it goes on, and the move counts."""
+    stopped = []
+
+    def pause():
+        time.sleep(0.4)
+        for child in children():
+            os.kill(child, signal.SIGSTOP)
+            stopped.append(child)
+        time.sleep(seconds)
+        for child in stopped:
+            os.kill(child, signal.SIGCONT)
+
+    thread = threading.Thread(target=pause)
+    thread.start()
+    result = match("connect_four", steady, steady, games=4, limit=0.5)
+    thread.join()
+    assert stopped
+    assert result.terminations == {"win": 4}
+
+
+def children():
+    with open(f"/proc/self/task/{os.getpid()}/children") as file:
+        return [int(pid) for pid in file.read().split() if is_player(int(pid))]
+
+
+def is_player(pid):
+    """The guarded process is a fork of this one: the same command line."""
+    with open(f"/proc/{pid}/cmdline", "rb") as theirs, open("/proc/self/cmdline", "rb") as ours:
+        return theirs.read() == ours.read()
+
+
+def test_a_suspended_player_does_not_forfeit():
+    check_suspended(1.5)
+
+
+@pytest.mark.long
+def test_a_player_suspended_five_seconds_does_not_forfeit():
+    check_suspended(5)
+
+
+def test_everything_suspended_is_no_forfeit():
+    """As Ctrl-Z or a sleeping laptop would: parent and player stop together."""
+    from conftest import in_child
+
+    def work():
+        me = os.getpid()
+        os.setpgid(0, 0)
+        waker = os.fork()
+        if waker == 0:
+            time.sleep(0.5)
+            with open(f"/proc/{me}/task/{me}/children") as file:
+                everyone = [me, *(int(pid) for pid in file.read().split() if int(pid) != os.getpid())]
+            for pid in everyone:
+                os.kill(pid, signal.SIGSTOP)
+            time.sleep(1.5)
+            for pid in everyone:
+                os.kill(pid, signal.SIGCONT)
+            os._exit(0)
+        found = match("connect_four", steady, steady, games=4, limit=0.5).terminations
+        os.waitpid(waker, 0)
+        os._exit(0 if found == {"win": 4} else 3)
+
+    assert in_child(work) == 0
