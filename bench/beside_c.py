@@ -99,7 +99,8 @@ CASES = (
          (6, 7), 0.9, 1.2),
     Case("c", "Connect-K 9×7", "connect_k(columns=9,rows=7,k=5)", bench_open_rows,
          k_in_a_row(7, 9, 5, 0, "ROWS_OF_K"), first, (3, 4), 0.6, 0.9),
-    Case("bits", "Connect Four on bits", "connect_four", bench_bits, k_in_a_row(6, 7, 4, 1, "BITS"), first, (8, 10), 0.5, 0.9),
+    Case("bits", "Connect Four on bits", "connect_four", bench_bits, k_in_a_row(6, 7, 4, 1, "BITS"), first,
+         (8, 10), 0.5, 0.9),
 )
 
 

@@ -26,7 +26,7 @@ def draw(rows: list[Row], folder: Path, preface: str) -> None:
     bars(axes[0, 1], [r for r in rows if r.group in ("peers", "montecarlo")], "Beside other libraries",
          "times as fast (logarithmic)", log=True)
     by_depth(axes[1, 0], [r for r in rows if r.group == "growth" and ", depth " in r.what])
-    bars(axes[1, 1], [r for r in rows if r.group in ("startup",)], "Until it is ready", "seconds", log=False)
+    bars(axes[1, 1], [r for r in rows if r.group == "startup"], "Until it is ready", "CPU seconds", log=False)
     figure.suptitle(f"gamekit's benchmark. {preface}", fontsize=10)
     figure.savefig(folder / "bench.png", dpi=150)
     figure.savefig(folder / "bench.svg", metadata={"Date": None})
@@ -40,7 +40,7 @@ def bars(axis: Axes, rows: list[Row], title: str, label: str, log: bool) -> None
         value, low, high = row.ratio or 0.0, row.low, row.high
         spread = None if low is None or high is None else [[max(value - low, 0)], [max(high - value, 0)]]
         axis.barh(y, value, color=RED if row.failed else BLUE, xerr=spread, ecolor="black", height=0.62, capsize=2)
-        axis.annotate(number(value), (max(value, high or 0), y), (5, 0), textcoords="offset points", va="center")
+        axis.text(1.02, y, number(value), transform=axis.get_yaxis_transform(), va="center")
         if row.floor is not None:
             axis.plot([row.floor, row.floor], [y - 0.42, y + 0.42], color=ORANGE, linewidth=2.5)
         if row.aim is not None:
@@ -48,7 +48,6 @@ def bars(axis: Axes, rows: list[Row], title: str, label: str, log: bool) -> None
     axis.set_yticks(range(len(rows)), [short(row.what) for row in rows])
     axis.set_xlabel(label)
     axis.set_title(title + "\nbars: median, quartiles; | floor, ◆ aim", fontsize=10)
-    axis.margins(x=0.12)
     if log and rows:
         axis.set_xscale("log")
         axis.set_xlim(left=1)
@@ -68,8 +67,12 @@ def by_depth(axis: Axes, rows: list[Row]) -> None:
         axis.legend()
 
 
+BRIEFER = {", beside C": "", "alpha-beta to 6, ": "", "Connect Four, tree of random playouts": "random playouts",
+           ", from cache": "\nfrom cache", " (scipy, where it is installed)": ""}
+
+
 def short(what: str) -> str:
-    for long, brief in ((", beside C", ""), ("alpha-beta to 6, ", ""),
-                        ("Connect Four, tree of random playouts", "random playouts"), (", from cache", "\nfrom cache")):
+    """What a row is, where the title has said the rest."""
+    for long, brief in BRIEFER.items():
         what = what.replace(long, brief)
     return what

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import statistics
@@ -46,7 +47,8 @@ def scaling(quick: bool) -> Iterator[Row]:
                 at_once.append(together(pool))
         ratios = [many * a / b for a, b in zip(alone, at_once, strict=True)]
         yield Row("scaling", f"{many} {name} beside one", statistics.median(ratios), min(ratios), max(ratios),
-                  ours=statistics.median(at_once), theirs=statistics.median(alone), note=f"of {many} at best")
+                  ours=statistics.median(at_once), theirs=statistics.median(alone),
+                  note=f"at best {many}; the machine's load was {os.getloadavg()[0]:.1f}")
 
 
 GROWTH = (
@@ -76,19 +78,23 @@ def growing(game: gk.Game, heuristic: gk.Heuristic, start: gk.Position, depth: i
 
 
 START_UP = """
-import json, time
-a = time.perf_counter()
+import json
+from time import process_time as now
+
+times = [now()]
 import gamekit as gk
-from gamekit.engine.deepen import Search
-b = time.perf_counter()
 import gamekit.engine.kernel as kernel
 from gamekit.compiled import Compiled
+times.append(now())
+from numba.core.registry import cpu_target
+cpu_target.target_context.refresh()
+times.append(now())
 for part in vars(kernel).values():
     if isinstance(part, Compiled):
         part.prepare()
-c = time.perf_counter()
+times.append(now())
 gk.player("alphabeta(depth=4)").choose(gk.game("connect_four").start())
-d = time.perf_counter()
+times.append(now())
 
 def first_one(board, me, params):
     n = 0
@@ -106,33 +112,40 @@ def later_one(board, me, params):
                 n -= 1
     return n
 
-times = []
 for function in (first_one, later_one):
-    e = time.perf_counter()
     gk.heuristic("conga")(function).leaf(gk.game("conga"))
-    times.append(time.perf_counter() - e)
-print(json.dumps([b - a, c - b, d - c, *times]))
+    times.append(now())
+print(json.dumps(times))
 """
 WHEN_READY = (
-    # what, floor, aim
-    ("a new process until its first search is done", 1.5, None),
+    # what, floor, aim; in the order of the script
+    ("Python itself", None, None),
     ("import gamekit", None, None),
+    ("numba's first use (scipy, where it is installed)", None, None),
     ("the kernel, from cache", 0.3, 0.05),
     ("a first search with a built-in heuristic, from cache", None, None),
     ("compiling a process's first heuristic", 2.0, 0.5),
     ("compiling a later heuristic", 0.8, 0.3),
 )
+READY = 5  # so many of them come before a process is ready
 
 
 def startup(quick: bool) -> Iterator[Row]:
-    """Fresh processes with a warm cache."""
+    """Fresh processes with a warm cache, by their own CPU time."""
     runs = []
     for _ in range(3 if quick else 6):
-        begun = time.perf_counter()
-        done = subprocess.run([sys.executable, "-c", START_UP], capture_output=True, text=True, check=True)
-        whole, parts = time.perf_counter() - begun, json.loads(done.stdout)
-        runs.append([whole - sum(parts[3:]), *parts])
-    for (what, floor, aim), spent in zip(WHEN_READY, zip(*runs[1:], strict=True), strict=True):  # the first one warms
-        middle = statistics.median(spent)
-        yield Row("startup", what, middle, min(spent), max(spent), floor=floor, aim=aim, at_most=True, unit="s",
-                  ours=middle)
+        done = subprocess.run([sys.executable, "-c", START_UP], capture_output=True, text=True)
+        if done.returncode:
+            raise AssertionError(f"a new process failed: {done.stderr.strip().splitlines()[-1]}")
+        times = [0.0, *json.loads(done.stdout)]
+        runs.append([b - a for a, b in itertools.pairwise(times)])
+    del runs[0]  # it warmed the cache
+    yield ready("a new process until its first search is done", [sum(run[:READY]) for run in runs], 1.5, None)
+    for (what, floor, aim), spent in zip(WHEN_READY, zip(*runs, strict=True), strict=True):
+        yield ready(what, list(spent), floor, aim)
+
+
+def ready(what: str, spent: list[float], floor: float | None, aim: float | None) -> Row:
+    middle = statistics.median(spent)
+    return Row("startup", what, middle, min(spent), max(spent), floor=floor, aim=aim, at_most=True, unit="s",
+               ours=middle)

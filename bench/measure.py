@@ -37,7 +37,7 @@ class Row:
     @property
     def verdict(self) -> str:
         if self.ratio is None:
-            return self.note if self.note.startswith(ABSENT) else "no result"
+            return ABSENT if self.note.startswith(ABSENT) else "no result"
         if self.floor is None:
             return ""
         sign = -1 if self.at_most else 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -181,7 +182,7 @@ def peers(quick: bool) -> Iterator[Row]:
             visited, expected = count(), found.counters[counter]
             if visited != expected:
                 raise AssertionError(f"{row.what}: {visited} {counter}, gamekit {expected}")
-            pair = paired(lambda search=search: search.run(start, depth=depth), run, 1 if quick else rounds, repeat=20)
+            pair = paired(partial(search.run, start, depth=depth), run, 1 if quick else rounds, repeat=20)
             yield pair.row("peers", row.what, floor=row.floor, aim=row.aim, nodes=found.counters["generated"],
                            note=f"{counter} equal")
 
@@ -218,7 +219,8 @@ def stones_of(position: gk.Position) -> tuple[int, int]:
 
 def openings(count: int, seed: int = 7) -> list[gk.Position]:
     """Random positions of 12 to 16 stones in which nobody wins with the next move."""
-    chance, game, found = random.Random(seed), gk.game("connect_four"), []
+    chance, game = random.Random(seed), gk.game("connect_four")
+    found: list[gk.Position] = []
     while len(found) < count:
         position = game.start()
         while position.winner is None and position.ply < 12 + len(found) % 5:

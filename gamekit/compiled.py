@@ -26,6 +26,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.core.caching import NullCache
@@ -46,7 +47,9 @@ __all__ = [
     "call_leaf",
     "call_moves",
     "call_play",
+    "calls",
     "compiled",
+    "copy_blocks",
     "helper",
     "popcount",
     "trailing_zeros",
@@ -70,7 +73,7 @@ def block(size: int) -> int:
 # ---------------------------------------------------------------- intrinsics
 
 
-def _calls(sig):
+def calls(sig):
     """Code that calls the compiled function at an address; its exceptions pass through."""
 
     def codegen(context, builder, _signature, args):
@@ -87,17 +90,17 @@ def _calls(sig):
 
 @intrinsic
 def call_moves(_typing, function, position, out):
-    return _calls(MOVES)
+    return calls(MOVES)
 
 
 @intrinsic
 def call_play(_typing, function, position, move):
-    return _calls(PLAY)
+    return calls(PLAY)
 
 
 @intrinsic
 def call_leaf(_typing, function, position, player, weights):
-    return _calls(LEAF)
+    return calls(LEAF)
 
 
 @intrinsic
@@ -119,6 +122,21 @@ def ahead(_typing, pointer, offset):
         return builder.gep(builder.bitcast(args[0], cgutils.voidptr_t), [args[1]])
 
     return types.voidptr(types.voidptr, types.intp), codegen
+
+
+@intrinsic
+def copy_blocks(_typing, to, source, size):
+    """Copy `size` bytes, whole blocks, one at a time; written out, for an index costs more than the copy."""
+
+    def codegen(context, builder, _signature, args):
+        line = ir.VectorType(ir.IntType(64), BLOCK // 8)
+        to, source, size = args
+        with cgutils.for_range_slice(builder, size.type(0), size, size.type(BLOCK), size.type) as (offset, _):
+            part = builder.load(builder.bitcast(builder.gep(source, [offset]), line.as_pointer()), align=8)
+            builder.store(part, builder.bitcast(builder.gep(to, [offset]), line.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(types.voidptr, types.voidptr, types.intp), codegen
 
 
 @intrinsic

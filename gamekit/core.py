@@ -91,18 +91,29 @@ class Symmetry:
     moves: np.ndarray
 
 
+def _nothing(s):
+    pass
+
+
 class Rules:
     """A game's two rules as the search calls them: compiled on first use, addressed by number."""
 
-    def __init__(self, moves: Callable, play: Callable, state: np.dtype, width: int, name: str | None):
+    def __init__(self, moves: Callable, play: Callable, state: np.dtype, width: int, name: str | None,
+                 pin: Callable | None = None):
+        """`pin` sets fields that are the same in all positions of a game, so that the compiler knows them."""
+        pinned = njit(forceinline=True)(pin or _nothing)
         # A game from outside the package is checked at every index: a slip there writes into memory.
-        list_moves, make_move = (njit(boundscheck=name is None)(rule) for rule in (moves, play))
+        list_moves, make_move = (njit(boundscheck=name is None, forceinline=True)(rule) for rule in (moves, play))
 
         def moves_at(position, out):
-            return list_moves(carray(position, (1,), state)[0], carray(out, (width,), np.int32))
+            s = carray(position, (1,), state)[0]
+            pinned(s)
+            return list_moves(s, carray(out, (width,), np.int32))
 
         def play_at(position, move):
-            return make_move(carray(position, (1,), state)[0], move)
+            s = carray(position, (1,), state)[0]
+            pinned(s)
+            return make_move(s, move)
 
         self.moves = Compiled(moves_at, MOVES, name and f"{name}.moves")
         self.play = Compiled(play_at, PLAY, name and f"{name}.play")
@@ -132,8 +143,9 @@ class Game:
     marks: ClassVar[str] = ".XO"
     infers_turn: ClassVar[bool] = True  # the stones on the board tell who is to move
     default_heuristic: str | None = None
-    view: ClassVar[Callable | None] = None  # (record, pointer) → the board a heuristic sees; None: s.board
-    _rules: ClassVar[Rules]
+    view: ClassVar[Callable | None] = None  # (record, pointer, shape) → the board a heuristic sees; None: s.board
+    shape: tuple[int, int] | None = None  # of that board; heuristics are compiled for it, which makes them faster
+    _rules: Rules
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
@@ -407,7 +419,7 @@ class Position:
     def board(self) -> np.ndarray:
         """The board as a heuristic sees it."""
         view = type(self.game).view
-        return view(self.record, None) if view else self.record.board
+        return view(self.record, None, self.game.shape) if view else self.record.board
 
     @property
     def line(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import os
 import platform
 import signal
 import sys
@@ -137,7 +138,7 @@ def run_plan(plan: Plan, out: str | Path | None = None, *, workers: int | None =
     """Play what is left of a plan."""
     if out is None:
         kept = Store.create(None, plan.described, _provenance())
-        _play(plan, plan.jobs, kept, "memory", workers, scheduler, executor, progress)
+        _play(plan, plan.jobs, kept, workers, scheduler, executor, progress)
         return Sweep(kept, None)
     folder = Path(out)
     lock = Lock(folder)
@@ -145,26 +146,37 @@ def run_plan(plan: Plan, out: str | Path | None = None, *, workers: int | None =
     try:
         clear_drafts(folder)
         store, report = _open(folder, plan)
+        result = Sweep(store, folder)
         if not report.complete:
             done = store.done()
-            left = [job for job in plan.jobs if job.job not in done]
             break_seal(folder)
-            try:
-                _play(plan, left, store, str(folder), workers, scheduler, executor, progress)
-                result = Sweep(store, folder)
+            with _sealed_at_the_end(folder), _stoppable():
+                left = [job for job in plan.jobs if job.job not in done]
+                _play(plan, left, store, workers, scheduler, executor, progress)
                 finish(result)
-                seal(folder, complete=True)
-            except BaseException:
-                with contextlib.suppress(Exception):
-                    seal(folder, complete=False)
-                raise
-        return Sweep(store, folder)
+        return result
+    except KeyboardInterrupt:
+        stored = len(store.done()) if store else 0
+        raise SweepStopped(f"stopped: {stored} of {len(plan.jobs)} jobs are stored in {folder}; "
+                           "run the same command again to resume") from None
     except BaseException:
         if store is not None:
             store.close()
         raise
     finally:
         lock.release()
+
+
+@contextlib.contextmanager
+def _sealed_at_the_end(folder: Path) -> Iterator[None]:
+    """A seal over whatever there is, `complete` only if nothing went wrong."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(Exception):
+            seal(folder, complete=False)
+        raise
+    seal(folder, complete=True)
 
 
 def finish(result: Sweep) -> None:
@@ -201,35 +213,35 @@ def _open(folder: Path, plan: Plan) -> tuple[Store, Report]:
     return Store(folder / RECORDS), report
 
 
-def _play(plan: Plan, jobs: list[Job], store: Store, where: str, workers: int | None, scheduler: str | None,
+def _play(plan: Plan, jobs: list[Job], store: Store, workers: int | None, scheduler: str | None,
           executor: Executor | None, progress: bool | None) -> None:
     if not jobs:
         return
     from tqdm.auto import tqdm
 
-    shown = progress if progress is not None else sys.stderr.isatty()
+    shown = progress if progress is not None else sys.stderr.isatty() or _in_notebook()
     total = len(plan.pairs) * plan.games_each
-    with _stoppable():
-        pool = Pool(workers, scheduler, executor, len(jobs))
-        bar: Any = tqdm(total=total, initial=total - sum(job.games for job in jobs), unit="game", disable=not shown)
+    pool = Pool(workers, scheduler, executor, len(jobs))
+    bar: Any = tqdm(total=total, initial=total - sum(job.games for job in jobs), unit="game", disable=not shown,
+                    leave=sys.stderr.isatty())
 
-        def keep(job: Job, rows: list[Any]) -> None:
-            store.add(job, rows)
-            bar.update(job.games)
+    def keep(job: Job, rows: list[Any]) -> None:
+        store.add(job, rows)
+        bar.update(job.games)
 
-        try:
-            run(plan, jobs, pool, keep)
-        except KeyboardInterrupt:
-            pool.stop(now=True)
-            again = "run the same command again to resume" if where != "memory" else "nothing was kept"
-            raise SweepStopped(f"stopped: {len(store.done())} of {len(plan.jobs)} jobs are stored in {where}; "
-                               + again) from None
-        except BaseException:
-            pool.stop(now=True)
-            raise
-        finally:
-            bar.close()
-        pool.stop(now=False)
+    try:
+        run(plan, jobs, pool, keep)
+    except BaseException:
+        pool.stop(now=True)
+        raise
+    finally:
+        bar.close()
+    pool.stop(now=False)
+
+
+def _in_notebook() -> bool:
+    """Someone looks on from a notebook; where a program runs it, it says so and wants no bars."""
+    return "ipykernel" in sys.modules and not os.environ.get("GAMEKIT_QUIET")
 
 
 @contextlib.contextmanager

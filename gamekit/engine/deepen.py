@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..core import Game, GamekitError, Leaf, Position
-from . import kernel as k
-from .order import NODE
+from . import walk as k
+from .kernel import search
+from .order import BEST, FRONT, NODE
 from .table import DECIDED, ENTRY, entries
 
 DEEPEST = 100  # plies; no search here comes near
@@ -46,7 +47,7 @@ class Search:
                  megabytes: float = 16, moves: int | None = None):
         """`moves` may name other code than the game's own to list moves (a restriction of them)."""
         self.game, self.leaf, self.deepen, self.reuse, self.table_on = game, leaf, deepen, reuse, table
-        use_table, use_tree = table or order & k.BEST, order & k.FRONT
+        use_table, use_tree = table or order & BEST, order & FRONT
         self.table = np.zeros(entries(megabytes) if use_table else 2, ENTRY)
         self.tree = np.zeros(int(megabytes * 2**20 / NODE.itemsize) if use_tree else 1, NODE)
         self.rank = game.centrality()
@@ -67,7 +68,8 @@ class Search:
         self._player = 0
         self._moves = moves if moves is not None else game._rules.moves.address
         self._play = game._rules.play.address
-        k.search.prepare()
+        search.prepare()
+        k.walk.prepare()
 
     def _make_room(self, depth: int) -> None:
         if depth <= self.depth_room:
@@ -95,7 +97,7 @@ class Search:
             stamp = self.switch[k.STAMP] = self.switch[k.STAMP] % 255 + 1
             if stamp == 1:
                 self.table["stamp"] = 0
-        if self.switch[k.ORDER] & k.FRONT:
+        if self.switch[k.ORDER] & FRONT:
             self._follow(position if keep else None)
             self._root = position
 
@@ -167,10 +169,10 @@ class Search:
             self.register[k.LIMIT] = done + slice_nodes if nodes is None else min(done + slice_nodes, nodes)
             before = time.monotonic()
             try:
-                result = k.search(self._moves, self._play, self.leaf.address, self.words, self.leaf.weights,
-                                  self.switch, self.frames, self.lists, self.scores, self.lines, self.counts,
-                                  self.by_ply, self.table, self.history, self.killers, self.rank, self.buckets,
-                                  self.values, self.place, self.tree, self.register)
+                result = search(self._moves, self._play, self.leaf.address, k.walk.address, self.words,
+                                self.leaf.weights, self.switch, self.frames, self.lists, self.scores, self.lines,
+                                self.counts, self.by_ply, self.table, self.history, self.killers, self.rank,
+                                self.buckets, self.values, self.place, self.tree, self.register)
             except Exception as error:
                 raise self._failure(position, None, error) or error from None
             if result == k.DONE:

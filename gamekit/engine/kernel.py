@@ -19,36 +19,59 @@ from __future__ import annotations
 import numpy as np
 from numba import from_dtype, types
 
-from ..compiled import address, call_leaf, call_moves, call_play, compiled
-from ..core import DRAW, RUNNING, WON
+from ..compiled import address, call_leaf, call_moves, call_play, compiled, copy_blocks
+from ..core import RUNNING
 from .order import BEST, CENTRE, FRONT, HISTORY, NODE, REPORT, by_rank, by_score, learned, remember_cut, to_front
-from .table import DECIDED, ENTRY, EXACT, LOWER, UPPER, WIN, digest, from_here, from_root, probe, store, usable
-
-# switches
-ME, DEPTH, PRUNE, TABLE, ORDER, WIN_BONUS, TIES, SIZE, WIDTH, IDENTITY, STAMP, SWITCHES = range(12)
-# registers: where a paused search stands, and what the caller wants to know of a failure
-PLY, PHASE, LIMIT, FREE, ROOT_FIRST, ROOT_COUNT, BAD_PLY, REGISTERS = range(8)
-# counters
-(GENERATED, EXPANDED, LEAVES, CUTOFFS, FIRST_MOVE_CUTOFFS, TABLE_PROBES, TABLE_HITS, TABLE_CUTOFFS, HORIZON,
- COUNTERS) = range(10)
-RANDOM, LAST = 1, 2  # ties; 0 is the first
-ENTER, NEXT = 0, 1
-DONE, PAUSED, BAD_VALUE = 0, 1, 2
-
-FRAME = np.dtype([
-    ("alpha", "f8"), ("beta", "f8"), ("low", "f8"), ("high", "f8"), ("best", "f8"), ("key", "u8"),
-    ("count", "i4"), ("index", "i4"), ("move", "i4"), ("first", "i4"), ("entry", "i4"), ("line", "i4"),
-])
+from .table import DECIDED, ENTRY, EXACT, LOWER, UPPER, digest, from_here, from_root, probe, store, usable
+from .walk import (
+    BAD_PLY,
+    BAD_VALUE,
+    CUTOFFS,
+    DEPTH,
+    DONE,
+    ENTER,
+    EXPANDED,
+    FIRST_MOVE_CUTOFFS,
+    FRAME,
+    FREE,
+    GENERATED,
+    HORIZON,
+    IDENTITY,
+    LAST,
+    LEAVES,
+    LIMIT,
+    ME,
+    NEXT,
+    ORDER,
+    PAUSED,
+    PHASE,
+    PLY,
+    PRUNE,
+    RANDOM,
+    ROOT_COUNT,
+    ROOT_FIRST,
+    SIZE,
+    STAMP,
+    TABLE,
+    TABLE_CUTOFFS,
+    TABLE_HITS,
+    TABLE_PROBES,
+    TIES,
+    WIDTH,
+    WIN_BONUS,
+    call_walk,
+    settled,
+)
 
 _FRAMES, _TABLE, _TREE = (types.Array(from_dtype(d), 1, "C") for d in (FRAME, ENTRY, NODE))
 
 
-@compiled(types.intp, types.intp, types.intp, types.uint64[::1], types.float64[::1], types.int64[::1], _FRAMES,
-          types.int32[::1], types.int64[::1], types.int32[:, ::1], types.int64[::1], types.int64[::1], _TABLE,
+@compiled(types.intp, types.intp, types.intp, types.intp, types.uint64[::1], types.float64[::1], types.int64[::1],
+          _FRAMES, types.int32[::1], types.int64[::1], types.int32[:, ::1], types.int64[::1], types.int64[::1], _TABLE,
           types.int64[:, ::1], types.int32[::1], types.int32[::1], types.int32[::1], types.float64[::1],
           types.int32[::1], _TREE, types.int64[::1])
-def search(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, scores, lines, counts, by_ply, table,
-           history, killers, rank, buckets, values, place, tree, register):
+def search(moves_at, play_at, leaf_at, walk_at, words, weights, switch, frames, lists, scores, lines, counts, by_ply,
+           table, history, killers, rank, buckets, values, place, tree, register):
     """Search one depth, or go on with a paused search; returns DONE, PAUSED or BAD_VALUE."""
     me, depth, prune, order = switch[ME], switch[DEPTH], switch[PRUNE] != 0, switch[ORDER]
     win_bonus, ties = switch[WIN_BONUS] != 0, switch[TIES]
@@ -57,6 +80,7 @@ def search(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, sc
     front, block = (order & FRONT) != 0, size >> 3
     limit, generated = register[LIMIT], counts[GENERATED]
     expanded, leaves, horizon = 0, 0, 0
+    bare = not use_table and order == 0  # no node needs more than its moves
 
     ply, entering, returned = register[PLY], register[PHASE] == ENTER, False
     value, result = 0.0, DONE
@@ -132,7 +156,19 @@ def search(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, sc
         alpha, beta, best = frame.alpha, frame.beta, frame.best
         index, count, deepest = np.int64(frame.index), np.int64(frame.count), ply + 1 == depth
         below, child = False, ply + 1
-        while True:
+        walked = ply > 0 and (bare or (deepest and not front))
+        if walked:
+            counts[GENERATED], register[PLY] = generated, ply
+            result = call_walk(walk_at, moves_at, play_at, leaf_at, address(words, 0), address(weights, 0),
+                               address(switch, 0), address(frames, 0), address(lists, 0), address(lines, 0),
+                               address(counts, 0), address(by_ply, 0), address(register, 0), 1 if bare else ply,
+                               lines.shape[1])
+            generated, ply = counts[GENERATED], register[PLY]
+            frame = frames[ply]
+            best = frame.best
+            if order & HISTORY and result == DONE and frame.alpha >= frame.beta:
+                remember_cut(lists[start + frame.index - 1], killers, history, ply, turn, depth - ply)
+        while not walked:
             if returned:
                 returned = False
                 move = lists[start + index - 1]
@@ -180,12 +216,7 @@ def search(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, sc
                 frames[child].line = 0
                 returned = True
                 continue
-            to = at + block
-            for j in range(0, block, 8):
-                a, b, c, d = words[at + j], words[at + j + 1], words[at + j + 2], words[at + j + 3]
-                e, f, g, h = words[at + j + 4], words[at + j + 5], words[at + j + 6], words[at + j + 7]
-                words[to + j], words[to + j + 1], words[to + j + 2], words[to + j + 3] = a, b, c, d
-                words[to + j + 4], words[to + j + 5], words[to + j + 6], words[to + j + 7] = e, f, g, h
+            copy_blocks(address(words, child * size), address(words, ply * size), size)
             status = call_play(play_at, address(words, child * size), move)
             generated += 1
             by_ply[child] += 1
@@ -194,9 +225,7 @@ def search(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, sc
                 break
             leaves += 1
             if status != RUNNING and win_bonus:
-                value = 0.0 if status == DRAW else WIN - child
-                if status != DRAW and (status == WON) != maximising:
-                    value = -value
+                value = settled(status, maximising, child)
             else:
                 if status == RUNNING:
                     horizon += 1
@@ -208,7 +237,8 @@ def search(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, sc
             frames[child].line = 0
             returned = True
 
-        frame.alpha, frame.beta, frame.best, frame.index = alpha, beta, best, index
+        if not walked:
+            frame.alpha, frame.beta, frame.best, frame.index = alpha, beta, best, index
         if result != DONE:
             break
         if below:
@@ -225,7 +255,7 @@ def search(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, sc
 
         # the node is finished
         value = best
-        if deepest:
+        if deepest and not walked:
             lines[ply, 0] = frame.move
             frame.line = 1
         exact = not prune or (frame.low < best < frame.high)

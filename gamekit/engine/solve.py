@@ -31,7 +31,6 @@ from .line_solver import LineSolver
 from .order import BEST, CENTRE, HISTORY
 from .table import DECIDED, WIN
 
-
 LONG = 34  # with so many plies left a table of ordinary size (fast because it fits the cache) is too small
 
 

@@ -86,15 +86,15 @@ def neighbours(s, cells):
     return (beside | (cells >> cols) | (cells << cols)) & s.inside
 
 
-def board(s: Record, pointer: Any) -> np.ndarray:
+def board(s: Record, pointer: Any, shape: tuple[int, int] | None = None) -> np.ndarray:
     """What a heuristic sees: `board[row, column]` with `.owner` (0, 1, 2) and `.value`."""
     rows, cols = int(s.rows), int(s.cols)
     return s.cells[: rows * cols].reshape(rows, cols).view(np.recarray)
 
 
 @overload(board)
-def _board(s, pointer):
-    return lambda s, pointer: carray(ahead(pointer, CELLS), (s.rows, s.cols), CELL)
+def _board(s, pointer, shape):
+    return lambda s, pointer, shape: carray(ahead(pointer, CELLS), shape, CELL)
 
 
 # ---------------------------------------------------------------------- boards
@@ -185,7 +185,7 @@ class Candy(Game):
             about = path.stat()
             values = _load(path, (about.st_mtime_ns, about.st_size))
         self.values = values
-        self.rows, self.cols = values.shape
+        self.rows, self.cols = self.shape = values.shape
 
     def __eq__(self, other: object) -> bool:
         """A file may have changed since: the values count, not the name alone."""

@@ -23,7 +23,7 @@ from numba import carray
 from numba.extending import overload
 
 from ..compiled import ahead, helper
-from ..core import DRAW, RUNNING, WON, Game, PositionError, Record, Symmetry
+from ..core import DRAW, RUNNING, WON, Game, PositionError, Record, Rules, Symmetry
 from ..specs import Param, SpecError
 
 SIDE = 32  # the longest side of a board
@@ -36,6 +36,8 @@ STATE = np.dtype([
     ("cells", "i1", (SIDE * SIDE,)),  # row by row from the top: 0 empty, 1, 2; only rows × cols are used
 ])
 CELLS, FILLED = (STATE.fields[name][1] for name in ("cells", "filled"))  # type: ignore[index]
+
+ONE, TWO = np.uint64(1), np.uint64(2)
 
 
 @helper
@@ -78,7 +80,7 @@ def near_moves(s, out):
 
 def play(s, move):
     """Put a stone; the mover wins with a line, and the last cell filled without one is a draw."""
-    me, rows, cols = s.turn, np.int32(s.rows), np.int32(s.cols)
+    me, rows, cols, k, small = s.turn, np.int32(s.rows), np.int32(s.cols), s.k, s.small
     if s.gravity:
         col = move
         row = rows - 1 - s.height[col]
@@ -89,9 +91,9 @@ def play(s, move):
     s.cells[row * cols + col] = me
     s.filled += 1
     s.turn = 3 - me
-    if s.small:
+    if small:
         s.stones[me - 1] |= np.uint64(1) << np.uint64(col * (rows + 1) + rows - 1 - row)
-        won = has_line(s.stones[me - 1], rows, s.k)
+        won = has_line(s.stones[me - 1], rows, k)
     else:
         won = in_line(s, row, col, me)
     if won:
@@ -99,24 +101,27 @@ def play(s, move):
     return DRAW if s.filled == rows * cols else RUNNING
 
 
-@helper
+@helper(forceinline=True)
 def has_line(stones, rows, k):
     """Whether a word of stones holds k in a row: down, and along the two diagonals and the row."""
-    return _runs(stones, 1, k) or _runs(stones, rows, k) or _runs(stones, rows + 1, k) or _runs(stones, rows + 2, k)
+    step, k = np.uint64(rows), np.uint64(k)
+    return (_runs(stones, ONE, k) | _runs(stones, step, k) | _runs(stones, step + ONE, k)
+            | _runs(stones, step + TWO, k)) != np.uint64(0)
 
 
-@helper
+@helper(forceinline=True)
 def _runs(stones, step, k):
-    """Whether k stones follow each other `step` bits apart: double the length found, then top it up."""
-    if (k - 1) * step > 63:  # no such line fits the board, and a shift of 64 would come to none at all
-        return False
-    length = 1
-    while 2 * length <= k:
-        stones &= stones >> np.uint64(length * step)
-        length *= 2
-    if length < k:
-        stones &= stones >> np.uint64((k - length) * step)
-    return stones != np.uint64(0)
+    """Where k stones follow each other `step` bits apart: double the length found, then top it up."""
+    if (k - ONE) * step > np.uint64(63):  # no such line fits the board, and a shift of 64 would come to none at all
+        return np.uint64(0)
+    if k == np.uint64(4):  # without the loop
+        stones &= stones >> step
+        return stones & (stones >> (step + step))
+    length = ONE
+    while length + length <= k:
+        stones &= stones >> (length * step)
+        length += length
+    return stones & (stones >> ((k - length) * step))
 
 
 @helper
@@ -136,14 +141,14 @@ def in_line(s, row, col, me):
     return False
 
 
-def board(s: Record, pointer: Any) -> np.ndarray:
+def board(s: Record, pointer: Any, shape: tuple[int, int] | None = None) -> np.ndarray:
     """What a heuristic sees: `board[row, column]`, row 0 on top; 0 empty, 1 or 2 the owner."""
     return s.cells[: int(s.rows) * int(s.cols)].reshape(int(s.rows), int(s.cols))
 
 
 @overload(board)
-def _board(s, pointer):
-    return lambda s, pointer: carray(ahead(pointer, CELLS), (s.rows, s.cols), np.int8)
+def _board(s, pointer, shape):
+    return lambda s, pointer, shape: carray(ahead(pointer, CELLS), shape, np.int8)
 
 
 class KInARow(Game):
@@ -162,7 +167,7 @@ class KInARow(Game):
     def _shape(self, rows: int, cols: int, k: int, gravity: bool) -> None:
         if k > max(rows, cols):
             raise SpecError(f"{self.name}: k={k} is not allowed; k is at most the longer side, {max(rows, cols)}")
-        self.rows, self.cols, self.k, self.gravity = rows, cols, k, gravity
+        self.rows, self.cols, self.k, self.gravity, self.shape = rows, cols, k, gravity, (rows, cols)
         self.move_help = ("a column from 1 to " + str(cols) if gravity
                           else f"row,column from 0,0 (top left) to {rows - 1},{cols - 1}")
 
@@ -366,6 +371,13 @@ class ConnectK(KInARow):
         self._shape(rows, columns, k, gravity)
 
 
+def _standard_size(s):
+    s.rows, s.cols, s.k, s.gravity, s.small = 6, 7, 4, 1, 1
+
+
+STANDARD = Rules(moves, play, STATE, SIDE * SIDE, f"{__name__}.ConnectFour", _standard_size)
+
+
 class ConnectFour(KInARow):
     """Connect Four: four in a row, with gravity, on seven columns of six (or another size)."""
 
@@ -378,4 +390,6 @@ class ConnectFour(KInARow):
         standard = (columns, rows) == (7, 6)
         super().__init__(**({} if standard else {"columns": columns, "rows": rows}))
         self._shape(rows, columns, 4, True)
+        if self.shape == (6, 7):
+            self._rules = STANDARD
         self.default_heuristic = "valhalla" if standard else "windows"

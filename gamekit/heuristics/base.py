@@ -105,9 +105,9 @@ class Heuristic:
         kind = type(game)
         stamp = fingerprint(self.function) if self.own else b""
         weights = self.weights(game)
-        key = (id(kind.state), len(weights))
+        key = (id(kind.state), len(weights), None if self.sees_state else game.shape)
         if key not in self._compiled or self._compiled[key][0] != stamp:
-            self._compiled[key] = (stamp, self._compile(kind, len(weights)))
+            self._compiled[key] = (stamp, self._compile(game, len(weights)))
         try:
             address = self._compiled[key][1].address
         except NumbaError as error:
@@ -119,9 +119,10 @@ class Heuristic:
         self.leaf(game)
         return [code for _stamp, code in self._compiled.values()]
 
-    def _compile(self, kind: type[Game], count: int) -> Compiled:
+    def _compile(self, game: Game, count: int) -> Compiled:
+        kind, shape = type(game), game.shape
         state, view = kind.state, kind.view
-        function = njit(boundscheck=self.own)(self.function)
+        function = njit(boundscheck=self.own, forceinline=True)(self.function)
         # room for weights that depend on the game's size must not change the compiled code
         room = MOST_WEIGHTS if self.pack and not self.own else count
         if self.sees_state:
@@ -133,8 +134,10 @@ class Heuristic:
         else:
             def leaf(position, me, params):
                 s = carray(position, (1,), state)[0]
-                return function(view(s, position), me, carray(params, (room,), np.float64))
+                return function(view(s, position, shape), me, carray(params, (room,), np.float64))
         name = None if self.own else f"{self.function.__module__}.{self.name}.{kind.__module__.split('.')[-1]}"
+        if name and view and shape and not self.sees_state:
+            name += f".{shape[0]}x{shape[1]}"
         return Compiled(leaf, LEAF, name)
 
     def value(self, position: Position, me: int | None = None) -> float:

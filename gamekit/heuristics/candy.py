@@ -43,7 +43,7 @@ def score_difference(state, me, params):
 
 
 @heuristic("candy", {"exposed": Param(0.6, "share of a candy's value while it has an empty neighbour", 0.0, 1.0)},
-           report="ours", about="the totals, candies that can still be captured counted in part (worse: a refuted idea)",
+           report="ours", about="the totals, candies that can still be captured counted in part (refuted: worse)",
            parts=_owned_parts)
 def safe_score(state, me, params):
     free = state.inside & ~(state.owned[0] | state.owned[1])

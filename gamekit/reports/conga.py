@@ -211,6 +211,8 @@ def comments() -> pd.DataFrame:
     free = {m: len(before.play(m).moves()) for m in before.moves()}
     large = max(int(cell["stones"]) for row in after.record.board for cell in row if cell["owner"] == 2)
     rows.append({"turn": turn["corners_nine"], "about": "moves B has left after it", "found": len(after.moves()), "beside": f"{min(free.values())} at best, {max(free.values())} at worst, over A's {len(free)} moves"})
+    fewer = sum(count < len(after.moves()) for count in free.values())
+    rows.append({"turn": turn["corners_nine"], "about": "moves of A that leave B fewer", "found": fewer, "beside": f"of {len(free)}"})
     rows.append({"turn": turn["corners_nine"], "about": "B's largest heap", "found": large, "beside": "9 stones in the corner, as printed"})
     before, after = at("four_way_tie")
     for depth in (1, 2, 3):

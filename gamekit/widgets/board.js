@@ -105,7 +105,7 @@ function makeBoard(root, link, model) {
       hits.append(el("svg:rect", { class: "gk-hit", "data-cell": `${r},${c}`, x: corner(c) + 1, y: corner(r) + 1,
         width: SIZE - 2, height: SIZE - 2, rx: 8, role: "gridcell", tabindex: same(cursor, cell) ? 0 : -1,
         "aria-label": `row ${r + 1}, column ${c + 1}: ${owner ? state.marks[owner - 1] : "empty"} ${label}`,
-        onpointerenter: () => hover(cell), onpointerleave: () => hover(null), onkeydown: key,
+        onpointerenter: () => hover(cell), onpointerleave: () => hover(null), onkeydown: key, onfocus: () => { cursor = cell; },
         onclick: () => { cursor = cell; focus(); press(cell); } }));
     }
     svg.append(ghost, hits);

@@ -119,7 +119,7 @@ function makeTree(root, link, model) {
     const kind = ["gk-node", `gk-is-${card.kind}`, card.best && known ? "gk-best" : "", card.id === side.now ? "gk-now" : "",
       card.id === side.shown ? "gk-shown" : "", card.cut && known ? "gk-cutting" : ""].join(" ");
     return el("div", { class: kind, style: indent, tabindex: 0, role: "treeitem", "data-id": card.id, title: MEANING[card.kind],
-      "aria-expanded": card.count ? open : null, onclick: look, ondblclick: toggle, onkeydown: keys },
+      "aria-expanded": card.count ? String(open) : null, onclick: look, ondblclick: toggle, onkeydown: keys },
       el("span", { class: "gk-toggle", onclick: card.count ? toggle : null }, card.count ? (open ? "▾" : "▸") : ""),
       el("span", { class: "gk-glyph" }, GLYPH[card.kind]), el("b", {}, card.move),
       el("span", { class: "gk-worth-text" }, card.kind === "cut" ? "" : known ? card.value : "…"),

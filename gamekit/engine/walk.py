@@ -1,0 +1,151 @@
+"""The inner loop of the search: nodes that need nothing remembered and nothing sorted.
+
+Nearly all nodes are made here: the whole tree of a bare search, and the last ply of every other. It shares its
+state with `kernel.search`, which hands over at a node and takes the finished node back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import carray, types
+
+from ..compiled import Compiled, ahead, call_leaf, call_moves, call_play, calls, copy_blocks, helper, intrinsic
+from ..core import DRAW, RUNNING, WON
+from .table import DECIDED, WIN
+
+# switches
+ME, DEPTH, PRUNE, TABLE, ORDER, WIN_BONUS, TIES, SIZE, WIDTH, IDENTITY, STAMP, SWITCHES = range(12)
+# registers: where a paused search stands, and what the caller wants to know of a failure
+PLY, PHASE, LIMIT, FREE, ROOT_FIRST, ROOT_COUNT, BAD_PLY, REGISTERS = range(8)
+# counters
+(GENERATED, EXPANDED, LEAVES, CUTOFFS, FIRST_MOVE_CUTOFFS, TABLE_PROBES, TABLE_HITS, TABLE_CUTOFFS, HORIZON,
+ COUNTERS) = range(10)
+RANDOM, LAST = 1, 2  # ties; 0 is the first
+ENTER, NEXT = 0, 1
+DONE, PAUSED, BAD_VALUE = 0, 1, 2
+
+FRAME = np.dtype([
+    ("alpha", "f8"), ("beta", "f8"), ("low", "f8"), ("high", "f8"), ("best", "f8"), ("key", "u8"),
+    ("count", "i4"), ("index", "i4"), ("move", "i4"), ("first", "i4"), ("entry", "i4"), ("line", "i4"),
+])
+
+WALK = types.int32(types.intp, types.intp, types.intp, *[types.voidptr] * 9, types.intp, types.intp)
+
+
+def _walk(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, lines, counts, by_ply, register, base,
+          room):
+    """Go on with the node where the search stands until the node at ply `base` is finished; nothing is
+    remembered and nothing sorted on the way.
+
+    Nearly all nodes are made here. It is a function of its own, and takes bare pointers, because among all
+    the search's switches and arrays no value would stay in a register.
+    """
+    switch, register = carray(switch, (1,), np.int64), carray(register, (1,), np.int64)
+    counts, by_ply = carray(counts, (1,), np.int64), carray(by_ply, (1,), np.uint64)
+    frames, lines = carray(frames, (1,), FRAME), carray(lines, (1,), np.int32)
+    me, depth, prune, win_bonus = np.int32(switch[ME]), switch[DEPTH], switch[PRUNE] != 0, switch[WIN_BONUS] != 0
+    size, width = switch[SIZE], switch[WIDTH]
+    left, expanded, leaves, horizon = register[LIMIT] - counts[GENERATED], 0, 0, 0
+    ply, returned, value, result = register[PLY], False, 0.0, DONE
+    while True:
+        frame, under = frames[np.uint64(ply)], frames[np.uint64(ply + 1)]
+        position, made = ahead(words, ply * size), ahead(words, (ply + 1) * size)
+        moves = carray(ahead(lists, 4 * ply * width), (1,), np.int32)
+        maximising = carray(position, (1,), np.int32)[0] == me
+        alpha, beta, best = frame.alpha, frame.beta, frame.best
+        index, count, child = np.uint64(frame.index), np.uint64(frame.count), ply + 1
+        register[BAD_PLY] = child
+        below = False
+        while True:
+            if returned:
+                returned = False
+            else:
+                if index == count:
+                    break
+                if left == 0:
+                    result = PAUSED
+                    break
+                copy_blocks(made, position, size)
+                status = call_play(play_at, made, moves[index])
+                index += np.uint64(1)
+                left -= 1
+                by_ply[np.uint64(child)] += np.uint64(1)
+                if status == RUNNING and child < depth:
+                    below = True
+                    break
+                leaves += 1
+                under.line = 0
+                if status != RUNNING and win_bonus:
+                    value = settled(status, maximising, child)
+                else:
+                    if status == RUNNING:
+                        horizon += 1
+                    value = call_leaf(leaf_at, made, me, weights)
+                    if not abs(value) < DECIDED:
+                        result = BAD_VALUE
+                        break
+            if value > best if maximising else value < best:
+                best = value
+                frame.move = moves[index - np.uint64(1)]
+                if child < depth:
+                    keep_line(lines, ply * room, room, frame.move, under.line)
+                    frame.line = under.line + 1
+            if prune:
+                if maximising:
+                    alpha = max(alpha, best)
+                else:
+                    beta = min(beta, best)
+                if alpha >= beta:
+                    counts[CUTOFFS] += 1
+                    if index == np.uint64(1):
+                        counts[FIRST_MOVE_CUTOFFS] += 1
+                    break
+        frame.alpha, frame.beta, frame.best, frame.index = alpha, beta, best, index
+        if result != DONE:
+            break
+        if below:
+            expanded += 1
+            under.alpha, under.beta = alpha, beta
+            under.best = np.inf if maximising else -np.inf
+            under.count = call_moves(moves_at, made, ahead(lists, 4 * child * width))
+            under.index, under.move, under.line = 0, -1, 0
+            ply = child
+            continue
+        if child == depth:
+            lines[np.uint64(ply * room)] = frame.move
+            frame.line = 1
+        if ply == base:
+            break
+        value, returned = best, True
+        ply -= 1
+    register[PLY] = ply
+    counts[GENERATED] = register[LIMIT] - left
+    counts[EXPANDED] += expanded
+    counts[LEAVES] += leaves
+    counts[HORIZON] += horizon
+    return result
+
+
+walk = Compiled(_walk, WALK, f"{__name__}.walk")
+
+
+@intrinsic
+def call_walk(_typing, function, moves_at, play_at, leaf_at, words, weights, switch, frames, lists, lines, counts,
+              by_ply, register, base, room):
+    return calls(WALK)
+
+
+@helper(forceinline=True)
+def settled(status, maximising, ply):
+    """What a finished game is worth; a sooner win is worth more."""
+    if status == DRAW:
+        return 0.0
+    return WIN - ply if (status == WON) == maximising else ply - WIN
+
+
+@helper
+def keep_line(lines, at, room, move, length):
+    """The line of a node: its move, then the line of the child."""
+    lines[np.uint64(at)] = move
+    for j in range(length):
+        lines[np.uint64(at + 1 + j)] = lines[np.uint64(at + room + j)]
