@@ -131,7 +131,10 @@ READY = 5  # so many of them come before a process is ready
 
 
 def startup(quick: bool) -> Iterator[Row]:
-    """Fresh processes with a warm cache, by their own CPU time."""
+    """Fresh processes with a warm cache, by their own CPU time: less than the wall clock where others compute too.
+
+    Numba's first use is a row of its own and not part of the kernel's: whatever is compiled first pays for it.
+    """
     runs = []
     for _ in range(3 if quick else 6):
         done = subprocess.run([sys.executable, "-c", START_UP], capture_output=True, text=True)

@@ -11,7 +11,6 @@ from typing import Any as _Any
 
 from .accuracy import accuracy
 from .compare import compare
-from .compiled import helper
 from .core import (
     DRAW,
     LOST,
@@ -29,6 +28,7 @@ from .core import (
 from .engine.perft import perft
 from .engine.reference import search_plain
 from .engine.solve import Solver
+from .freshness import helper
 from .games import GAMES, game, register
 from .heuristics import HEURISTICS, Heuristic, HeuristicError, heuristic, heuristic_of
 from .match import match, play_game
@@ -41,8 +41,8 @@ __version__ = "0.1.0"
 __all__ = [
     "DRAW", "GAMES", "HEURISTICS", "LOST", "PLAYERS", "RUNNING", "WON", "Choice", "Game", "GamekitError", "Heuristic",
     "HeuristicError", "IllegalMove", "MalformedMove", "MoveError", "Outcome", "Player", "Position", "PositionError",
-    "Solver", "Spec", "SpecError", "accuracy", "compare", "game", "helper", "heuristic", "heuristic_of", "match", "perft",
-    "play_board", "play_game", "player", "register", "review", "search_plain", "search_tree", "svg", "sweep",
+    "Solver", "Spec", "SpecError", "accuracy", "compare", "game", "helper", "heuristic", "heuristic_of", "match",
+    "perft", "play_board", "play_game", "player", "register", "review", "search_plain", "search_tree", "svg", "sweep",
 ]
 
 _IN_NOTEBOOKS = {"play_board", "review", "search_tree"}  # widgets are loaded when first asked for

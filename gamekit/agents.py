@@ -16,18 +16,23 @@ from .heuristics import heuristic_of
 from .players import PLAYERS, Choice, Player, SearchPlayer
 from .specs import Param
 
+WINS = 1e9
 NEAR = Rules(near_moves, KInARow.play, KInARow.state, KInARow.width, "gamekit.agents.near").moves
 
 
 @compiled(types.intp, types.intp, types.uint8[::1], types.uint8[::1], types.int32[::1], types.int32, types.float64[::1],
           types.float64[::1])
 def try_each(play_at, leaf_at, data, work, codes, who, weights, out):
-    """What each move would be worth to `who`, were it theirs to play; 1e9 where it wins."""
+    """What each move would be worth to `who`, were it theirs to play: WINS where it wins, else what the evaluation
+    at `leaf_at` says (0: none is asked)."""
     for i in range(codes.size):
         work[:] = data
         work[0] = who
         status = call_play(play_at, address(work, 0), codes[i])
-        out[i] = 1e9 if status == WON else call_leaf(leaf_at, address(work, 0), who, address(weights, 0))
+        if status == WON:
+            out[i] = WINS
+        elif leaf_at != 0:
+            out[i] = call_leaf(leaf_at, address(work, 0), who, address(weights, 0))
     return 0
 
 
@@ -81,14 +86,17 @@ class Custom(Player):
         data = position.data.copy()
         tried = 0
         if s["win"]:
-            try_each(play, own, data, work, codes, position.turn, weights, worth)
+            try_each(play, 0, data, work, codes, position.turn, weights, worth)
             tried += codes.size
-            if worth.max() >= 1e9:
+            if worth.max() >= WINS:
                 return self._reply(position, int(codes[worth.argmax()]), "win", tried)
         if s["block"]:
-            them = 3 - position.turn
-            try_each(play, own, data, work, codes, them, weights, worth)
-            tried += codes.size
+            for at in range(0, codes.size, 32):
+                part = slice(at, at + 32)
+                try_each(play, own, data, work, codes[part], 3 - position.turn, weights, worth[part])
+                tried += worth[part].size
+                if s["so_far"] and s["seconds"] and time.monotonic() - started > s["seconds"] / 2:
+                    break
             if worth.max() > self._limit - 1e-9:
                 return self._reply(position, int(codes[worth.argmax()]), "block", tried)
         seconds = s["seconds"] and max(s["seconds"] - (time.monotonic() - started), 0.001)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -23,6 +24,9 @@ from .specs import Param, write
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; wrong use is one sentence on standard error."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a sign shows a question mark
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     parser = build()
     options = parser.parse_args(arguments)
     if options.run is None:
@@ -351,7 +355,8 @@ def _compiled_functions() -> list[Compiled]:
     found: dict[str, Compiled] = {}
     for name, loaded in list(sys.modules.items()):
         if name.startswith("gamekit"):
-            found |= {thing.name: thing for thing in vars(loaded).values() if isinstance(thing, Compiled) and thing.name}
+            things = [thing for thing in vars(loaded).values() if isinstance(thing, Compiled)]
+            found |= {thing.name: thing for thing in things if thing.name}
     for kind in GAMES.values():
         board = kind()
         for rule in (board._rules.moves, board._rules.play):

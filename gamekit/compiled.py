@@ -179,7 +179,7 @@ def _trailing_zeros(word):
 
 # --------------------------------------------------------------------- cache
 
-_ROOMS = ("compiled.py", "core.py", "games", "heuristics", "engine", "agents.py")
+_ROOMS = ("compiled.py", "freshness.py", "core.py", "games", "heuristics", "engine", "agents.py")
 warnings_given: set[str] = set()
 
 

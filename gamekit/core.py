@@ -12,6 +12,7 @@ import numpy as np
 from numba import carray, njit, types
 
 from .compiled import BLOCK, MOVES, PLAY, Compiled, address, block, call_moves, call_play, compiled
+from .freshness import fingerprint, fresh
 
 RUNNING, WON, DRAW, LOST = 0, 1, 2, 3  # what `play` says, seen by the player who moved
 
@@ -102,6 +103,8 @@ class Rules:
                  pin: Callable | None = None):
         """`pin` sets fields that are the same in all positions of a game, so that the compiler knows them."""
         pinned = njit(forceinline=True)(pin or _nothing)
+        if name is None:
+            moves, play = fresh(moves), fresh(play)
         # A game from outside the package is checked at every index: a slip there writes into memory.
         list_moves, make_move = (njit(boundscheck=name is None, forceinline=True)(rule) for rule in (moves, play))
 
@@ -146,6 +149,7 @@ class Game:
     view: ClassVar[Callable | None] = None  # (record, pointer, shape) → the board a heuristic sees; None: s.board
     shape: tuple[int, int] | None = None  # of that board; heuristics are compiled for it, which makes them faster
     _rules: Rules
+    _stamp: ClassVar[tuple[bytes, bytes] | None] = None  # of a game of one's own: what its rules read
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
@@ -160,6 +164,7 @@ class Game:
             moves, play = cls.__dict__["moves"], cls.__dict__["play"]
             cls.moves, cls.play = staticmethod(moves), staticmethod(play)
             cls._rules = Rules(moves, play, cls.state, cls.width, name)
+            cls._stamp = None if inside else (fingerprint(moves), fingerprint(play))
 
     def __init__(self, **settings: Any):
         self.settings = settings
@@ -240,7 +245,10 @@ class Game:
         return block(self.used)
 
     def start(self) -> Position:
-        """The first position."""
+        """The first position; rules of one's own are compiled anew if a global they read has changed."""
+        cls = type(self)
+        if cls._stamp is not None and cls._stamp != (stamp := (fingerprint(cls.moves), fingerprint(cls.play))):
+            cls._rules, cls._stamp = Rules(cls.moves, cls.play, cls.state, cls.width, None), stamp
         data = np.zeros(block(self.state.itemsize), np.uint8)
         self.setup(self.record(data))
         return Position(self, data[: self.size].copy())

@@ -21,7 +21,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 # The log's first words; the task's own follow. STARTED is when the current step began, 0 between steps.
 TASK, STARTED, CREDIT, WATCHED, RENEW, OWN = range(6)
@@ -66,8 +66,9 @@ def guarded(tasks: Iterable[int], work: Callable[[int], Any], failed: Callable[[
     deaths = dict.fromkeys(todo, 0)
     while todo:
         pending = [task for task in todo if task not in known]
-        child = _Child(pending, work, log, memory)
+        child = _Child(log)
         try:
+            child.start(pending, work, memory)
             for result in child.results(limit):
                 known[pending.pop(0)] = result
                 while todo and todo[0] in known:
@@ -87,30 +88,30 @@ def guarded(tasks: Iterable[int], work: Callable[[int], Any], failed: Callable[[
 class _Child:
     """One forked process at work, seen from its parent."""
 
-    def __init__(self, tasks: list[int], work: Callable[[int], Any], log: memoryview, memory: int | None):
-        self.log = log
+    def __init__(self, log: memoryview):
+        self.log, self.late = log, False
+        self.read, self.write = os.pipe()
+        self.pid = 0
+        self.status: int | None = None
+
+    def start(self, tasks: list[int], work: Callable[[int], Any], memory: int | None) -> None:
+        log = self.log
         log[TASK], log[STARTED], log[CREDIT], log[WATCHED], log[RENEW] = tasks[0], 0, 0, 1, 0
-        self.read, write = os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
         parent = os.getpid()
-        with FORK, warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads: the child starts none
-            self.pid = os.fork()
-        if self.pid == 0:
-            try:
-                os.close(self.read)
-                _be_child(parent, memory)
-                _work(tasks, work, log, write)
-            except MemoryError:
-                os._exit(OUT_OF_MEMORY)
-            except BaseException:
-                os._exit(1)
-            finally:
-                os._exit(0)
-        os.close(write)
-        self.late = False
-        self.status: int | None = None
+        # Ctrl-C between the fork and the child's first line would leave a second sweep running in the child.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+        try:
+            with FORK, warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads: the child starts none
+                self.pid = os.fork()
+            if self.pid == 0:
+                _live(parent, tasks, work, log, self.write, memory, mask)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        os.close(self.write)
+        self.write = -1
 
     def results(self, limit: float | None) -> Iterator[Any]:
         """What the child sends until it ends, or is ended for being overdue."""
@@ -150,7 +151,9 @@ class _Child:
         return "crash", f"the process ended by signal {-code}" if code < 0 else f"the process ended with exit {code}"
 
     def end(self) -> None:
-        if self.status is None:
+        if self.write >= 0:
+            os.close(self.write)
+        if self.pid and self.status is None:
             for kill, target in ((os.killpg, self.pid), (os.kill, self.pid)):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     kill(target, signal.SIGKILL)
@@ -168,6 +171,21 @@ class _Child:
                 return file.read().rsplit(b")", 1)[1].split()[0] in (b"T", b"t")
         except OSError:
             return False
+
+
+def _live(parent: int, tasks: list[int], work: Callable[[int], Any], log: memoryview, write: int, memory: int | None,
+          mask: Any) -> NoReturn:
+    """All that a child does, from the fork to its end."""
+    try:
+        _be_child(parent, memory)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        _work(tasks, work, log, write)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except BaseException:
+        os._exit(1)
+    finally:
+        os._exit(0)
 
 
 def _be_child(parent: int, memory: int | None) -> None:

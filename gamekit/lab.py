@@ -15,7 +15,7 @@ START = "notebooks/00_start_here.ipynb"
 
 
 def command(root: Path, port: int, browser: bool, notebook: str = START) -> list[str]:
-    """How JupyterLab is started: loopback, nothing fetched from outside. The token goes by environment, not for all to see."""
+    """How JupyterLab is started: on loopback, fetching nothing; the token is not among what everyone can see."""
     options = {
         "ServerApp.ip": "127.0.0.1", "ServerApp.port": port, "ServerApp.open_browser": browser,
         "ServerApp.root_dir": root, "LabApp.default_url": f"/lab/tree/{notebook}",

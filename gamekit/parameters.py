@@ -53,7 +53,8 @@ class Declared:
         if self.kind is not list:
             return self._one(owner, value)
         if not isinstance(value, (list, tuple)) or not value:
-            raise ParameterError(f"{owner}: {self.name}={value!r} is not allowed; {self.name} is a list with at least one element")
+            raise ParameterError(f"{owner}: {self.name}={value!r} is not allowed; {self.name} is a list with at least "
+                                 "one element")
         return [self._one(owner, one) for one in value]
 
     def _one(self, owner: str, value: Any) -> Any:
@@ -134,17 +135,20 @@ def declared(notebook: Path) -> dict[str, Declared]:
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     tagged = [c for c in cells if "parameters" in c.get("metadata", {}).get("tags", [])]
     if len(tagged) != 1:
-        raise ParameterError(f"{notebook.name} has {len(tagged)} cells tagged 'parameters'; a notebook to be run has one")
+        raise ParameterError(f"{notebook.name} has {len(tagged)} cells tagged 'parameters'; a notebook to be run has "
+                             "one")
     return read_cell(notebook.stem, "".join(tagged[0]["source"]))
 
 
 def read_cell(owner: str, source: str) -> dict[str, Declared]:
     """The declarations of a parameters cell; anything but literals is refused."""
-    comments = {token.start[0]: token.string.lstrip("# ") for token in tokenize.generate_tokens(io.StringIO(source).readline)
+    comments = {token.start[0]: token.string.lstrip("# ")
+                for token in tokenize.generate_tokens(io.StringIO(source).readline)
                 if token.type == tokenize.COMMENT}
     found = {}
     for line in ast.parse(source).body:
-        target = line.target if isinstance(line, ast.AnnAssign) else line.targets[0] if isinstance(line, ast.Assign) else None
+        plain = isinstance(line, ast.Assign)
+        target = line.targets[0] if plain else getattr(line, "target", None)  # type: ignore[attr-defined]
         if not isinstance(target, ast.Name) or line.value is None:  # type: ignore[attr-defined]
             raise ParameterError(f"{owner}: line {line.lineno} of the parameters cell is no assignment of a literal")
         try:

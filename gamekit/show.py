@@ -14,15 +14,15 @@ from typing import Any
 
 from .core import Game, Position
 from .engine.table import DECIDED, WIN
-from .heuristics import Heuristic, Part, heuristic_of
-from .specs import Spec
+from .heuristics import Part
 
 Cell = tuple[int, int]
+Rows = list[list[tuple[int, str]]]
 
 SIZE, EDGE, PAD = 56, 24, 6  # a cell, the strip for coordinates, the frame around the cells
 WIDEST = 448  # pixels of a picture; larger boards shrink to it
 BLUE, ORANGE, GREEN = "#0072b2", "#e69f00", "#35bd92"  # far apart for every kind of colour vision
-GROUND, CELL, HOLE, FAINT, INK, GOLD = "#d9dfe7", "#f7f9fb", "#f7f9fb", "#7b8591", "#1d232a", "#f5c400"
+GROUND, CELL, FAINT, INK, GOLD = "#d9dfe7", "#f7f9fb", "#7b8591", "#1d232a", "#f5c400"
 GAIN, LOSS = "#00806a", "#b5367f"  # parts of a score for and against; the latter also dashed
 
 
@@ -75,6 +75,15 @@ def step(game: Game, code: int) -> tuple[Cell, Cell] | None:
 # --------------------------------------------------------------------------- one drawing
 
 
+def tag(name: str, kind: str = "", inside: str = "", **facts: Any) -> str:
+    """An SVG element of a class; numbers are rounded, `stroke_width` becomes `stroke-width`."""
+    given = {"class": kind, **{key.replace("_", "-"): value for key, value in facts.items()}}
+    written = "".join(f' {key}="{value:.4g}"' if isinstance(value, float) else f' {key}="{value}"'
+                      for key, value in given.items() if value != "")
+    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
+
+
+
 @dataclass(frozen=True)
 class Sheet:
     """Where things lie in a board's picture."""
@@ -93,13 +102,19 @@ class Sheet:
     def centre(self, cell: Cell) -> tuple[float, float]:
         return EDGE + PAD + (cell[1] + 0.5) * SIZE, EDGE + PAD + (cell[0] + 0.5) * SIZE
 
+    def square(self, cell: Cell, kind: str, inset: float, **facts: Any) -> str:
+        """A rounded square in a cell."""
+        x, y = self.centre(cell)
+        side = SIZE - 2 * inset
+        return tag("rect", kind, x=x - side / 2, y=y - side / 2, width=side, height=side, rx=7, **facts)
+
 
 def svg(position: Position, parts: Iterable[Part] = (), last: bool = True) -> str:
     """The position as SVG; with `parts` what made its score is drawn on it."""
     rows = position.game.cells(position.record)
     sheet = Sheet(len(rows), len(rows[0]))
     scale = min(1.0, WIDEST / max(sheet.width, sheet.height))
-    body = [_ground(position.game, sheet, rows), _pieces(position, sheet, rows)]
+    body = [_ground(position.game, sheet, rows), _pieces(position.game, sheet, rows)]
     if last and position.parent is not None and position.last is not None:
         body.append(_last(position.parent, position.last, sheet))
     body += [_won(position, sheet), _overlay(list(parts), sheet)]
@@ -125,78 +140,68 @@ def _axes(game: Game, sheet: Sheet) -> tuple[list[str], list[str]]:
     return [str(c) for c in range(sheet.cols)], [str(r) for r in range(sheet.rows)]
 
 
-def _ground(game: Game, sheet: Sheet, rows: list) -> str:
+def _ground(game: Game, sheet: Sheet, rows: Rows) -> str:
     across, down = _axes(game, sheet)
-    parts = [f'<rect class="gk-ground" x="{EDGE}" y="{EDGE}" width="{sheet.cols * SIZE + 2 * PAD}" '
-             f'height="{sheet.rows * SIZE + 2 * PAD}" rx="12" fill="{GROUND}"/>']
-    for c, name in enumerate(across):
-        parts.append(_text(sheet.centre((0, c))[0], EDGE / 2, name, 13, FAINT, "gk-axis"))
-    for r, name in enumerate(down):
-        parts.append(_text(EDGE / 2, sheet.centre((r, 0))[1], name, 13, FAINT, "gk-axis"))
-    highest = max((int(label) for row in rows for _, label in row if label), default=1) if game.name == "candy" else 0
+    drawn = [tag("rect", "gk-ground", x=EDGE, y=EDGE, width=sheet.cols * SIZE + 2 * PAD,
+                 height=sheet.rows * SIZE + 2 * PAD, rx=12, fill=GROUND)]
+    drawn += [text(sheet.centre((0, c))[0], EDGE / 2, name, 13, FAINT, "gk-axis") for c, name in enumerate(across)]
+    drawn += [text(EDGE / 2, sheet.centre((r, 0))[1], name, 13, FAINT, "gk-axis") for r, name in enumerate(down)]
+    highest = max(int(label) for row in rows for _, label in row) if game.name == "candy" else 0
     for r, row in enumerate(rows):
         for c, (owner, label) in enumerate(row):
-            x, y = sheet.centre((r, c))
             if getattr(game, "gravity", False):
-                parts.append(f'<circle class="gk-hole" cx="{x:g}" cy="{y:g}" r="{SIZE * 0.42:g}" fill="{HOLE}"/>')
+                x, y = sheet.centre((r, c))
+                drawn.append(tag("circle", "gk-hole", cx=x, cy=y, r=SIZE * 0.42, fill=CELL))
                 continue
-            parts.append(f'<rect class="gk-cell" x="{x - SIZE / 2 + 2:g}" y="{y - SIZE / 2 + 2:g}" width="{SIZE - 4}" '
-                         f'height="{SIZE - 4}" rx="7" fill="{CELL}"/>')
+            drawn.append(sheet.square((r, c), "gk-cell", 2, fill=CELL))
             if highest and not owner:  # the dearer a cell, the deeper its tint
-                parts.append(f'<rect class="gk-worth" x="{x - SIZE / 2 + 2:g}" y="{y - SIZE / 2 + 2:g}" '
-                             f'width="{SIZE - 4}" height="{SIZE - 4}" rx="7" fill="{GOLD}" '
-                             f'opacity="{0.45 * int(label) / highest:.2f}"/>')
-    return "".join(parts)
+                drawn.append(sheet.square((r, c), "gk-worth", 2, fill=GOLD, opacity=0.45 * int(label) / highest))
+    return "".join(drawn)
 
 
-def _pieces(position: Position, sheet: Sheet, rows: list) -> str:
-    parts = []
+def _pieces(game: Game, sheet: Sheet, rows: Rows) -> str:
+    drawn = []
     for r, row in enumerate(rows):
         for c, (owner, label) in enumerate(row):
             x, y = sheet.centre((r, c))
             if owner:
-                parts.append(f'<g class="gk-piece gk-p{owner}" data-cell="{r},{c}" transform="translate({x:g} {y:g})">'
-                             f"{piece(position.game, owner, label)}</g>")
+                drawn.append(f'<g class="gk-piece gk-p{owner}" data-cell="{r},{c}" transform="translate({x:g} {y:g})">'
+                             f"{piece(game, owner, label)}</g>")
             elif label:
-                parts.append(_text(x, y, label, 18, INK, "gk-value"))
-    return "".join(parts)
+                drawn.append(text(x, y, label, 18, INK, "gk-value"))
+    return "".join(drawn)
 
 
 def piece(game: Game, owner: int, label: str) -> str:
     """A player's piece around the origin."""
     colour = BLUE if owner == 1 else GREEN if game.name == "candy" else ORANGE
-    ink = "#fff" if owner == 1 else INK
-    radius = SIZE * 0.38
+    ink, radius, arm = "#fff" if owner == 1 else INK, SIZE * 0.38, SIZE * 0.13
     if game.name == "conga" and label:
         radius = SIZE * (0.24 + 0.17 * math.sqrt(int(label) / 10))
     if owner == 2 and label:
-        shape = (f'<rect class="gk-body" x="{-radius:.1f}" y="{-radius:.1f}" width="{2 * radius:.1f}" '
-                 f'height="{2 * radius:.1f}" rx="{radius * 0.32:.1f}" fill="{colour}"/>')
+        shape = tag("rect", "gk-body", x=-radius, y=-radius, width=2 * radius, height=2 * radius, rx=radius * 0.32,
+                    fill=colour)
     else:
-        shape = f'<circle class="gk-body" r="{radius:.1f}" fill="{colour}"/>'
+        shape = tag("circle", "gk-body", r=radius, fill=colour)
     if label:
-        return shape + _text(0, 0, label, 19, ink, "gk-label", bold=True)
-    arm = SIZE * 0.13
+        return shape + text(0, 0, label, 19, ink, "gk-label", bold=True)
+    stroke: dict[str, Any] = {"fill": "none", "stroke": ink, "stroke_width": 5, "stroke_linecap": "round", "opacity": 0.85}
     if owner == 1:
-        return shape + (f'<path d="M{-arm:g} {-arm:g}L{arm:g} {arm:g}M{-arm:g} {arm:g}L{arm:g} {-arm:g}" fill="none" '
-                        f'stroke="{ink}" stroke-width="5" stroke-linecap="round" opacity=".85"/>')
-    return shape + f'<circle r="{arm * 1.15:.1f}" fill="none" stroke="{ink}" stroke-width="5" opacity=".8"/>'
+        return shape + tag("path", d=f"M{-arm:g} {-arm:g}L{arm:g} {arm:g}M{-arm:g} {arm:g}L{arm:g} {-arm:g}", **stroke)
+    return shape + tag("circle", r=arm * 1.15, **stroke)
 
 
 def _last(before: Position, code: int, sheet: Sheet) -> str:
-    """Rings around what the last move changed; a run of stones also gets its way drawn."""
-    parts, run = [], step(before.game, code)
+    """A frame around what the last move changed; a run of stones also gets its way drawn."""
+    run = step(before.game, code)
     changed = [(r, c) for r, c, owner, _ in effects(before, code) if owner]
-    for r, c in changed:
-        x, y = sheet.centre((r, c))
-        parts.append(f'<rect class="gk-last" x="{x - SIZE / 2 + 3:g}" y="{y - SIZE / 2 + 3:g}" width="{SIZE - 6}" '
-                     f'height="{SIZE - 6}" rx="8" fill="none" stroke="{INK}" stroke-width="2.5" stroke-dasharray="5 4"/>')
+    drawn = [sheet.square(cell, "gk-last", 3, fill="none", stroke=INK, stroke_width=2.5, stroke_dasharray="5 4")
+             for cell in changed]
     if run:
-        (x, y), end = sheet.centre(run[0]), max(changed, key=lambda cell: math.dist(cell, run[0]))
-        tx, ty = sheet.centre(end)
-        parts.append(f'<circle class="gk-last" cx="{x:g}" cy="{y:g}" r="5" fill="{INK}"/><line class="gk-last" x1="{x:g}" '
-                     f'y1="{y:g}" x2="{tx:g}" y2="{ty:g}" stroke="{INK}" stroke-width="2.5" opacity=".35"/>')
-    return "".join(parts)
+        (x, y), (tx, ty) = sheet.centre(run[0]), sheet.centre(max(changed, key=lambda cell: math.dist(cell, run[0])))
+        drawn += [tag("circle", "gk-last", cx=x, cy=y, r=5, fill=INK),
+                  tag("line", "gk-last", x1=x, y1=y, x2=tx, y2=ty, stroke=INK, stroke_width=2.5, opacity=0.35)]
+    return "".join(drawn)
 
 
 def _won(position: Position, sheet: Sheet) -> str:
@@ -206,51 +211,18 @@ def _won(position: Position, sheet: Sheet) -> str:
     rings = []
     for cell in find(position.record):
         x, y = sheet.centre(cell)
-        rings.append(f'<circle class="gk-win" cx="{x:g}" cy="{y:g}" r="{SIZE * 0.43:g}" fill="none" stroke="{INK}" '
-                     f'stroke-width="8"/><circle class="gk-win" cx="{x:g}" cy="{y:g}" r="{SIZE * 0.43:g}" fill="none" '
-                     f'stroke="{GOLD}" stroke-width="5"/>')
+        rings += [tag("circle", "gk-win", cx=x, cy=y, r=SIZE * 0.43, fill="none", stroke=colour, stroke_width=width)
+                  for colour, width in ((INK, 8), (GOLD, 5))]
     return "".join(rings)
 
 
-def _text(x: float, y: float, text: str, size: float, colour: str, kind: str, bold: bool = False) -> str:
-    return (f'<text class="{kind}" x="{x:g}" y="{y:g}" fill="{colour}" font-size="{size:g}" text-anchor="middle" '
-            f'dominant-baseline="central" font-weight="{600 if bold else 400}">{html.escape(text)}</text>')
+def text(x: float, y: float, written: str, size: float, colour: str, kind: str, bold: bool = False) -> str:
+    """A word around a point."""
+    return tag("text", kind, html.escape(written) or " ", x=x, y=y, fill=colour, font_size=size, text_anchor="middle",
+               dominant_baseline="central", font_weight=600 if bold else 400)
 
 
-# --------------------------------------------------------------------- the evaluation seen
-
-
-def _overlay(parts: Sequence[Part], sheet: Sheet) -> str:
-    """Parts on the board: lines over several cells, badges on single ones, stronger where they weigh more."""
-    drawn, strongest = [], max((abs(p.value) for p in parts), default=0.0) or 1.0
-    kinds = {key: i for i, key in enumerate(grouped(parts))}
-    badges: dict[Cell, list[Part]] = {}
-    crowded = sum(len(p.cells) > 1 for p in parts) > 4
-    for number, part in enumerate(sorted(parts, key=lambda p: abs(p.value))):
-        colour = GAIN if part.value >= 0 else LOSS
-        kind = f"gk-part gk-kind{kinds[part.what, part.value >= 0]}"
-        if len(part.cells) == 1:
-            badges.setdefault(part.cells[0], []).append(part)
-        elif part.cells:
-            (x1, y1), (x2, y2) = sheet.centre(part.cells[0]), sheet.centre(part.cells[-1])
-            far = math.hypot(x2 - x1, y2 - y1) or 1.0
-            aside = (number % 7 - 3) * 3.2 if crowded else 0.0  # windows on one line lie side by side
-            dx, dy = -(y2 - y1) / far * aside, (x2 - x1) / far * aside
-            dash = "" if part.value >= 0 else ' stroke-dasharray="9 5"'
-            drawn.append(f'<line class="{kind}" x1="{x1 + dx:.1f}" y1="{y1 + dy:.1f}" x2="{x2 + dx:.1f}" y2="{y2 + dy:.1f}" '
-                         f'stroke="{colour}" stroke-width="{4 if crowded else 7}" stroke-linecap="round"{dash} '
-                         f'opacity="{0.2 + 0.7 * abs(part.value) / strongest:.2f}"><title>'
-                         f"{html.escape(part.what)} {signed(part.value)}</title></line>")
-    for cell, here in badges.items():
-        x, y = sheet.centre(cell)
-        total = sum(p.value for p in here)
-        text, names = signed(total), " ".join(sorted({f"gk-kind{kinds[p.what, p.value >= 0]}" for p in here}))
-        wide = 7.2 * len(text) + 8
-        x, y = x + SIZE / 2 - wide / 2, y - SIZE / 2 + 9
-        drawn.append(f'<g class="gk-part {names}"><title>{html.escape(", ".join(p.what for p in here))}</title>'
-                     f'<rect x="{x - wide / 2:.1f}" y="{y - 9:.1f}" width="{wide:.1f}" height="18" rx="9" stroke="#fff" '
-                     f'fill="{GAIN if total >= 0 else LOSS}"/>{_text(x, y, text, 12, "#fff", "gk-badge", bold=True)}</g>')
-    return "".join(drawn)
+# --------------------------------------------------------------------- what made the score
 
 
 def grouped(parts: Iterable[Part]) -> dict[tuple[str, bool], list[Part]]:
@@ -261,54 +233,45 @@ def grouped(parts: Iterable[Part]) -> dict[tuple[str, bool], list[Part]]:
     return dict(sorted(kinds.items(), key=lambda kind: -abs(sum(p.value for p in kind[1]))))
 
 
-class Seen:
-    """An evaluation seen: the board with what made the score drawn on it, and the sums beside it."""
-
-    def __init__(self, position: Position, heuristic: str | Spec | Heuristic | None = None, me: int | None = None):
-        self.position, self.heuristic = position, heuristic_of(heuristic, position.game)
-        self.me = position.turn if me is None else me
-        self.parts = self.heuristic.explain(position, self.me)
-        self.value = self.heuristic.value(position, self.me)
-
-    @property
-    def total(self) -> float:
-        """What the parts add up to; the heuristic's own value where they explain all of it."""
-        return sum(part.value for part in self.parts)
-
-    def __repr__(self) -> str:
-        lines = [f"{self.heuristic} = {value_text(self.value)} for {self.position.game.players[self.me - 1]}"]
-        return "\n".join(lines + [f"{signed(sum(p.value for p in parts)):>8}  {len(parts)} × {what}"
-                                  for (what, _), parts in grouped(self.parts).items()])
-
-    def _repr_svg_(self) -> str:
-        return svg(self.position, self.parts, last=False)
-
-    def _repr_html_(self) -> str:
-        """Hovering over a row leaves only its parts on the board; no script is needed for that."""
-        rows, rules, name = [], [], f"gk-seen-{id(self):x}"
-        for i, ((what, gain), parts) in enumerate(grouped(self.parts).items()):
-            share = sum(p.value for p in parts)
-            rows.append(f'<tr class="gk-row{i}"><td style="color:{GAIN if gain else LOSS}">{"━" if gain else "╍"}</td>'
-                        f'<td style="text-align:left">{html.escape(what)}</td><td>{len(parts)}</td><td>{signed(share)}</td></tr>')
-            rules.append(f".{name} :is(td,th){{padding:1px 8px;text-align:right}}" if not i else "")
-            rules.append(f".{name}:has(.gk-row{i}:hover) .gk-part:not(.gk-kind{i}){{opacity:.06}}")
-        who = html.escape(self.position.game.players[self.me - 1])
-        head = (f"<b>{html.escape(str(self.heuristic))}</b> = <b>{value_text(self.value)}</b> for {who}"
-                f"<div style='opacity:.75'>{html.escape(self.heuristic.about)}</div>")
-        table = ("<table style='border-collapse:collapse;margin:8px 0'><tr><th></th><th style='text-align:left'>part</th>"
-                 f"<th>how many</th><th>adds</th></tr>{''.join(rows)}</table>") if any(p.cells for p in self.parts) else ""
-        return (f'<style>{"".join(rules)}</style><div class="gk-seen {name}" style="display:flex;flex-wrap:wrap;gap:20px;'
-                f'align-items:flex-start">{self._repr_svg_()}<div style="min-width:14em;max-width:26em">{head}{table}</div></div>')
+def _overlay(parts: Sequence[Part], sheet: Sheet) -> str:
+    """Parts on the board: lines over several cells, badges on single ones, stronger where they weigh more."""
+    drawn, strongest = [], max((abs(p.value) for p in parts), default=0.0) or 1.0
+    kinds = {key: f"gk-kind{i}" for i, key in enumerate(grouped(parts))}
+    crowded = sum(len(p.cells) > 1 for p in parts) > 4
+    badges: dict[Cell, list[Part]] = {}
+    for number, part in enumerate(sorted(parts, key=lambda p: abs(p.value))):
+        if len(part.cells) == 1:
+            badges.setdefault(part.cells[0], []).append(part)
+        elif part.cells:
+            aside = (number % 7 - 3) * 3.2 if crowded else 0.0  # windows on one line lie side by side
+            strength = 0.2 + 0.7 * abs(part.value) / strongest
+            drawn.append(_line(part, sheet, kinds[part.what, part.value >= 0], aside, strength, 4 if crowded else 7))
+    for cell, here in badges.items():
+        names = " ".join(sorted({kinds[p.what, p.value >= 0] for p in here}))
+        drawn.append(_badge(cell, here, sheet, names))
+    return "".join(drawn)
 
 
-def seen(position: Position, heuristic: Any = None, me: int | None = None) -> Seen:
-    """Which cells, windows, streaks or blocks made the score of a position, drawn on its board.
+def _line(part: Part, sheet: Sheet, kind: str, aside: float, strength: float, width: int) -> str:
+    (x1, y1), (x2, y2) = sheet.centre(part.cells[0]), sheet.centre(part.cells[-1])
+    far = math.hypot(x2 - x1, y2 - y1) or 1.0
+    dx, dy = -(y2 - y1) / far * aside, (x2 - x1) / far * aside
+    return tag("line", f"gk-part {kind}", f"<title>{html.escape(part.what)} {signed(part.value)}</title>",
+               x1=x1 + dx, y1=y1 + dy, x2=x2 + dx, y2=y2 + dy, stroke=GAIN if part.value >= 0 else LOSS,
+               stroke_width=width, stroke_linecap="round", opacity=strength,
+               stroke_dasharray="none" if part.value >= 0 else "9 6")
 
-    >>> import gamekit as gk
-    >>> seen(gk.game("conga").start(), "squares").total
-    0.0
-    """
-    return Seen(position, heuristic, me)
+
+def _badge(cell: Cell, here: list[Part], sheet: Sheet, names: str) -> str:
+    total = sum(p.value for p in here)
+    written = signed(total)
+    wide = 7.2 * len(written) + 8
+    x, y = sheet.centre(cell)
+    x, y = x + SIZE / 2 - wide / 2, y - SIZE / 2 + 9
+    return (f'<g class="gk-part {names}"><title>{html.escape(", ".join(p.what for p in here))}</title>'
+            + tag("rect", x=x - wide / 2, y=y - 9, width=wide, height=18, rx=9, stroke="#fff",
+                  fill=GAIN if total >= 0 else LOSS)
+            + text(x, y, written, 12, "#fff", "gk-badge", bold=True) + "</g>")
 
 
 Position.picture = staticmethod(svg)  # type: ignore[assignment]  # a position draws itself in a notebook

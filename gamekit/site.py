@@ -16,39 +16,10 @@ from typing import Any
 
 import pandas as pd
 
-from .suite import ROOT, code_digest
+from .runner import ROOT, code_digest
 
 VERDICTS = ("reproduced", "refuted", "undecided")
-STYLE = """
-:root { --ink: #1a1a1a; --soft: #5a5a5a; --line: #d9d9d9; --paper: #fff; --wash: #f5f6f8; --link: #00558a; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --soft: #a8a8a8; --line: #444; --paper: #161819; --wash: #202325; --link: #7cc4ff; }
-  figure img, .output img, .output svg { background: #fff; border-radius: 4px; } }
-* { box-sizing: border-box; }
-body { margin: 0; font: 17px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
-nav { background: var(--wash); border-bottom: 1px solid var(--line); padding: .5rem 1rem; display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: .92rem; }
-nav a[aria-current] { font-weight: 700; color: var(--ink); text-decoration: none; }
-main { max-width: 62rem; margin: 0 auto; padding: .5rem 1rem 3rem; }
-a { color: var(--link); }
-h1 { line-height: 1.2; } h2 { margin-top: 2.2rem; border-bottom: 1px solid var(--line); }
-main p, main li { max-width: 46rem; }
-.table { overflow-x: auto; margin: 1rem 0 .2rem; }
-table { border-collapse: collapse; font-size: .88rem; }
-caption { text-align: left; font-weight: 700; padding-bottom: .3rem; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-.num { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-figure { margin: 1.2rem 0 .2rem; } figure img { max-width: 100%; height: auto; }
-figcaption, .note, .files, footer { color: var(--soft); font-size: .88rem; }
-.files { margin: .1rem 0 1.2rem; }
-details { margin: .6rem 0; } summary { color: var(--soft); font-size: .85rem; cursor: pointer; }
-pre { overflow-x: auto; background: var(--wash); padding: .6rem .8rem; font-size: .82rem; line-height: 1.4; border-radius: 4px; }
-.output svg { max-width: 100%; height: auto; } .output img { max-width: 100%; }
-.score { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1rem 0; }
-.score div { border: 1px solid var(--line); border-left-width: 8px; border-radius: 4px; padding: .4rem 1rem; min-width: 8.5rem; }
-.score b { display: block; font-size: 1.9rem; line-height: 1.2; }
-.reproduced { border-left-color: #009E73 !important; } .refuted { border-left-color: #D55E00 !important; } .undecided { border-left-color: #999 !important; }
-td.reproduced, td.refuted, td.undecided { border-left: 6px solid; }
-footer { border-top: 1px solid var(--line); max-width: 62rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
-"""
+STYLE = (Path(__file__).parent / "site.css").read_text(encoding="utf-8")
 
 
 def build(results: Path, site: Path, profile: str) -> Path:
@@ -63,7 +34,8 @@ def build(results: Path, site: Path, profile: str) -> Path:
         pages = [(book["name"], book["title"]) for book in books]
         for book in books:
             body = book["body"] + _downloads(part, book["name"])
-            _write(part / f"{book['name']}.html", _page(book["title"], body, pages, book["name"], _provenance(profile, [book])))
+            _write(part / f"{book['name']}.html", _page(book["title"], body, pages, book["name"],
+                                                        _provenance(profile, [book])))
         _write(part / "index.html", _page("Five reports, played again", _front(books, profile), pages, "index",
                                           _provenance(profile, books)))
         _write(part / "style.css", STYLE.strip() + "\n" + _code_style())
@@ -89,7 +61,8 @@ def _book(home: Path) -> dict[str, Any]:
             title = heading[1] if heading and title == home.name else title
             parts.append(_markdown(source))
         elif cell["cell_type"] == "code":
-            what = "parameters" if {"parameters", "injected-parameters"} & set(cell["metadata"].get("tags", [])) else "code"
+            what = "parameters" if {"parameters",
+                                    "injected-parameters"} & set(cell["metadata"].get("tags", [])) else "code"
             parts.append(f"<details><summary>{what}</summary>{_code(source)}</details>" if source.strip() else "")
             parts += [_output(output, home.name) for output in cell.get("outputs", ())]
     return {"name": home.name, "home": home, "title": title, "body": "\n".join(parts),
@@ -151,8 +124,8 @@ def _shown(kind: str, text: str, facts: dict[str, Any], name: str) -> str:
     if kind == "image/png":
         return f'<div class=output><img alt="" src="data:image/png;base64,{"".join(text.split())}"></div>'
     folder = "tables" if facts.get("table") else "timed" if facts.get("timed") else None
-    files = f"<p class=files>{_links([f'files/{name}/{folder}/{facts[folder.rstrip(chr(115))]}.csv'])}</p>" if folder else ""
-    return f"<div class=output>{text}</div>{files}"
+    link = _links([f"files/{name}/{folder}/{facts.get('table') or facts.get('timed')}.csv"]) if folder else ""
+    return f"<div class=output>{text}</div>" + (f"<p class=files>{link}</p>" if link else "")
 
 
 def _links(paths: Sequence[str]) -> str:
@@ -169,25 +142,30 @@ def _copy_files(home: Path, to: Path) -> None:
 def _downloads(site: Path, name: str) -> str:
     files = sorted(path.relative_to(site).as_posix() for path in (site / "files" / name).rglob("*") if path.is_file())
     items = "".join(f'<li><a href="{path}" download>{path.split("/", 2)[2]}</a></li>' for path in files)
-    return f"<h2 id=downloads>Downloads</h2><details><summary>{len(files)} files</summary><ul>{items}</ul></details>" if files else ""
+    head = f"<h2 id=downloads>Downloads</h2><details><summary>{len(files)} files</summary>"
+    return f"{head}<ul>{items}</ul></details>" if files else ""
 
 
 def _front(books: Sequence[dict[str, Any]], profile: str) -> str:
     """Headline findings, the scoreboard, and where to read on."""
     parts = ["<h1>Five reports, played again</h1>",
-             "<p>Five course reports on adversarial search made claims about five games. Here their tables and figures are made "
+             "<p>Five course reports on adversarial search made claims about five games. Here their tables and "
+             "figures are made "
              "anew, with larger samples and intervals, each beside the number that was printed, and every claim gets a "
              f"verdict. This is the <b>{html.escape(profile)}</b> profile.</p>"]
-    claims = next((b["home"] / "tables" / "claims.csv" for b in books if (b["home"] / "tables" / "claims.csv").is_file()), None)
+    claims = next((b["home"] / "tables" / "claims.csv" for b in books
+                   if (b["home"] / "tables" / "claims.csv").is_file()), None)
     if claims is not None:
         frame = pd.read_csv(claims, dtype=str, keep_default_na=False)
         counts = frame["verdict"].value_counts()
         parts.append("<h2>The claims</h2><div class=score>" + "".join(
             f"<div class={v}><b>{counts.get(v, 0)}</b>{v}</div>" for v in VERDICTS)
             + f"</div><p>{len(frame)} claims in all; <a href=80_claims.html>each with its evidence</a>.</p>")
-        rows = "".join(f"<tr><td class={r.verdict}>{r.verdict}</td><td>{html.escape(r.report)}</td><td>{html.escape(r.claim)}</td></tr>"
+        rows = "".join(f"<tr><td class={r.verdict}>{r.verdict}</td><td>{html.escape(r.report)}</td>"
+                       f"<td>{html.escape(r.claim)}</td></tr>"
                        for r in frame.itertuples())
-        parts.append(f"<details><summary>the scoreboard, claim by claim</summary><div class=table><table><thead><tr><th>verdict</th>"
+        parts.append("<details><summary>the scoreboard, claim by claim</summary><div "
+                     "class=table><table><thead><tr><th>verdict</th>"
                      f"<th>report</th><th>claim</th></tr></thead><tbody>{rows}</tbody></table></div></details>")
     parts.append("<h2>What was found</h2>")
     parts += [f"<h3><a href={b['name']}.html>{html.escape(b['title'])}</a></h3>{_markdown(b['findings'][0])}"
@@ -208,13 +186,15 @@ def _provenance(profile: str, books: Sequence[dict[str, Any]]) -> str:
     from .reports.desk import machine
 
     try:
-        commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, timeout=5)
+        commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True,
+                                timeout=5)
         where = f", commit {commit.stdout.strip()}" if commit.returncode == 0 else ""
     except (OSError, subprocess.SubprocessError):
         where = ""
     seconds = sum(book["mark"]["seconds"] for book in books)
     facts = [f"gamekit {__version__}{where}, code and data {code_digest()[:12]}", f"profile {profile}",
-             f"Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}, pandas {pd.__version__}",
+             f"Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}, pandas "
+             f"{pd.__version__}",
              f"{seconds:.0f} s of notebooks on {machine()}"]
     if len(books) == 1:
         given = {k: v for k, v in books[0]["mark"]["parameters"].items() if k not in ("results", "profile")}
@@ -225,17 +205,22 @@ def _provenance(profile: str, books: Sequence[dict[str, Any]]) -> str:
 def _page(title: str, body: str, pages: Sequence[tuple[str, str]], here: str, foot: str) -> str:
     links = "".join(f'<a href="{name}.html"{" aria-current=page" if name == here else ""}>{html.escape(text)}</a>'
                     for name, text in [("index", "Findings"), *((n, t.split(":")[0]) for n, t in pages)])
-    return (f'<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content="width=device-width, initial-scale=1">'
-            f'<title>{html.escape(title)}</title><link rel=icon href="data:,"><link rel=stylesheet href=style.css></head>\n'
+    return ('<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport '
+            'content="width=device-width, initial-scale=1">'
+            f'<title>{html.escape(title)}</title><link rel=icon href="data:,"><link rel=stylesheet '
+            'href=style.css></head>\n'
             f"<body><nav>{links}</nav><main>{body}</main><footer>{foot}</footer></body></html>\n")
 
 
 def contact_sheet(path: Path, title: str, figures: Sequence[tuple[str, str]], tables: Sequence[str]) -> None:
     """All figures of a grid's runs on one page."""
-    body = f"<h1>{html.escape(title)}</h1><p class=files>" + (_links([f"tables/{t}" for t in tables]) if tables else "") + "</p>"
-    body += "".join(f"<figure><img src=\"{html.escape(src)}\" alt=\"{html.escape(label)}\"><figcaption>{html.escape(label)}</figcaption></figure>"
+    body = f"<h1>{html.escape(title)}</h1><p class=files>" + (_links([f"tables/{t}" for t in tables])
+                                                              if tables else "") + "</p>"
+    body += "".join(f"<figure><img src=\"{html.escape(src)}\" "
+                    f"alt=\"{html.escape(label)}\"><figcaption>{html.escape(label)}</figcaption></figure>"
                     for label, src in figures)
-    _write(path, f"<!doctype html>\n<html lang=en><meta charset=utf-8><title>{html.escape(title)}</title><link rel=icon href='data:,'>"
+    _write(path, f"<!doctype html>\n<html lang=en><meta charset=utf-8><title>{html.escape(title)}</title><link "
+                 "rel=icon href='data:,'>"
                  f"<style>{STYLE}</style><main>{body}</main></html>\n")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from .core import Game, GamekitError, MoveError, Position
 
@@ -26,7 +27,8 @@ def text(position: Position) -> str:
     if game.name == "candy":
         head = "|   | " + " | ".join(f"{chr(65 + c):<3}" for c in range(len(rows[0]))) + " |"
         rule = "|---|" + "-----|" * len(rows[0])
-        body = [f"| {r} | " + " | ".join(f"{game.token(*cell):<3}" for cell in row) + " |" for r, row in enumerate(rows, 1)]
+        body = [f"| {r} | " + " | ".join(f"{game.token(*cell):<3}" for cell in row) + " |"
+                for r, row in enumerate(rows, 1)]
         return "\n".join([head, rule, *body])
     if game.name == "mnk":
         return "(\n" + ",\n".join("(" + ",".join(str(owner) for owner, _ in row) + ")" for row in rows) + "\n)"
@@ -35,7 +37,8 @@ def text(position: Position) -> str:
     return str(position)
 
 
-def transcript(game: Game, moves: str | Iterable[str], players: Sequence[str] | None = None, seed: int | None = None) -> str:
+def transcript(game: Game, moves: str | Iterable[str], players: Sequence[str] | None = None,
+               seed: int | None = None) -> str:
     """A game as its report told it: Conga board by board, Candy drop by drop, the others by their last board."""
     position = game.start()
     names = list(players or game.players)
@@ -46,10 +49,10 @@ def transcript(game: Game, moves: str | Iterable[str], players: Sequence[str] | 
         steps.append(position)
     if game.name == "conga":
         lines.append(text(steps[0]))
-        for turn, (before, after) in enumerate(zip(steps, steps[1:], strict=False)):
+        for turn, (before, after) in enumerate(pairwise(steps)):
             lines.append(f"{names[before.turn - 1]} players turn {turn // 2 + 1} ({after.line[-1]})\n\n{text(after)}")
     elif game.name == "candy":
-        drops = [f"{names[before.turn - 1]}: drop {after.line[-1]}" for before, after in zip(steps, steps[1:], strict=False)]
+        drops = [f"{names[before.turn - 1]}: drop {after.line[-1]}" for before, after in pairwise(steps)]
         lines += [", ".join(drops), text(position)]
     else:
         lines.append("\n".join(f"Player {i}: {name}" for i, name in enumerate(names, 1))

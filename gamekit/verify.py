@@ -186,7 +186,7 @@ def keep_whole(folder: str | Path) -> Report:
         store.add(job, rows)
     store.close()
     after = verify(folder)
-    after.dropped = max(before.done, len(kept)) - len(kept)
+    after.dropped = (before.done if before.jobs else plan["jobs"]) - len(kept)
     return after
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import from_dtype, types
@@ -122,8 +123,9 @@ def select(tree, node, exploration, random):
             if tree[i].visits == 0:
                 if skip == 0:
                     return i
-                skip -= 1  # type: ignore[assignment]
-    best, top = first, -np.inf
+                skip -= 1
+    best: Any = first
+    top = -np.inf
     spread = exploration * exploration * np.log(np.float64(tree[node].visits))
     for i in range(first, first + count):
         bound = tree[i].total / tree[i].visits + np.sqrt(spread / tree[i].visits)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import pickle
 import traceback
-import types as pytypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +16,7 @@ from numba.core.errors import NumbaError
 
 from ..compiled import LEAF, Compiled, address, call_leaf, compiled
 from ..core import Game, GamekitError, Leaf, Position
+from ..freshness import fingerprint, fresh
 from ..specs import Param, Spec, check
 
 MOST_WEIGHTS = 1024
@@ -122,7 +121,7 @@ class Heuristic:
     def _compile(self, game: Game, count: int) -> Compiled:
         kind, shape = type(game), game.shape
         state, view = kind.state, kind.view
-        function = njit(boundscheck=self.own, forceinline=True)(self.function)
+        function = njit(boundscheck=self.own, forceinline=True)(fresh(self.function) if self.own else self.function)
         # room for weights that depend on the game's size must not change the compiled code
         room = MOST_WEIGHTS if self.pack and not self.own else count
         if self.sees_state:
@@ -252,56 +251,3 @@ def _why_not_compiled(heuristic: Heuristic, error: NumbaError) -> str:
     where = f"{_short(heuristic._file)}, line {line}: {source}"
     return (f"heuristic {heuristic.name!r} cannot be compiled: {reason} ({where}); "
             "use plain Python on numbers and arrays, and decorate functions it calls with @gk.helper")
-
-
-def fingerprint(function: Callable, seen: frozenset[int] = frozenset()) -> bytes:
-    """Everything a function's result may hang on: its code, and the globals and cells it reads."""
-    plain = getattr(function, "py_func", function)
-    if not isinstance(plain, pytypes.FunctionType) or id(plain) in seen:
-        return repr(function).encode()
-    seen = seen | {id(plain)}
-    values: dict[str, Any] = {}
-    for name in _names(plain.__code__):
-        if name in plain.__globals__:
-            values[name] = plain.__globals__[name]
-    for name, cell in zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=False):
-        values[name] = cell.cell_contents
-    parts = [*_codes(plain.__code__), _frozen(plain.__defaults__), _frozen(plain.__kwdefaults__)]
-    for name, value in sorted(values.items()):
-        parts.append(name.encode())
-        if callable(value) and hasattr(getattr(value, "py_func", value), "__code__"):
-            parts.append(fingerprint(value, seen))
-        elif isinstance(value, pytypes.ModuleType):
-            parts += [value.__name__.encode(), *_read_of(value, _names(plain.__code__), seen)]
-        elif isinstance(value, type):
-            parts.append(value.__name__.encode())
-        else:
-            parts.append(_frozen(value))
-    return b"|".join(parts)
-
-
-def _codes(code: pytypes.CodeType) -> list[bytes]:
-    """A function's code and that of the functions inside it, names included."""
-    own = [code.co_code, repr(code.co_names).encode(),
-           repr([const for const in code.co_consts if not isinstance(const, pytypes.CodeType)]).encode()]
-    return own + [part for const in code.co_consts if isinstance(const, pytypes.CodeType) for part in _codes(const)]
-
-
-def _read_of(module: pytypes.ModuleType, names: set[str], seen: frozenset[int]) -> list[bytes]:
-    """What code that mentions these names may read of a module."""
-    found = [(name, vars(module)[name]) for name in sorted(names & set(vars(module)))]
-    return [fingerprint(value, seen) if isinstance(value, pytypes.FunctionType) else
-            _frozen(value) if isinstance(value, (int, float, tuple, np.ndarray)) else repr(value).encode()
-            for _name, value in found]
-
-
-def _names(code: pytypes.CodeType) -> set[str]:
-    inner = [const for const in code.co_consts if isinstance(const, pytypes.CodeType)]
-    return set(code.co_names).union(*(_names(const) for const in inner)) if inner else set(code.co_names)
-
-
-def _frozen(value: Any) -> bytes:
-    try:
-        return pickle.dumps(value)
-    except Exception:
-        return cloudpickle.dumps(value)

@@ -30,7 +30,8 @@ def boards(names: Sequence[str]) -> pd.DataFrame:
     rows = []
     for name in names:
         values = game_of(board(name)).start().record.cells["value"][:36].astype(int)
-        rows.append({"board": name, "cells": len(values), "total": int(values.sum()), "least": int(values.min()), "most": int(values.max()),
+        rows.append({"board": name, "cells": len(values), "total": int(values.sum()), "least": int(values.min()),
+                     "most": int(values.max()),
                      "rows": " / ".join(" ".join(map(str, row)) for row in values.reshape(6, 6))})
     return pd.DataFrame(rows)
 
@@ -49,7 +50,8 @@ def capture_table() -> pd.DataFrame:
         r, c = int(cell[1]) - 1, ord(cell[0]) - 65
         owners = [("nobody", "Blue", "Green")[p.game.cells(p.record)[r][c][0]] for p in (before, after)]
         drop = facts["drop"]
-        lies = "the drop" if cell == drop else ("above or below" if cell[0] == drop[0] else "left or right") + " of the drop"
+        lies = "the drop" if cell == drop else ("above or below"
+                                                if cell[0] == drop[0] else "left or right") + " of the drop"
         rows.append({"cell": cell, "before": owners[0], "after": owners[1], "lies": lies})
     return pd.DataFrame(rows)
 
@@ -68,7 +70,8 @@ class Played:
     @property
     def score(self) -> tuple[float, float]:
         outcome = self.end.outcome()
-        assert outcome is not None and outcome.score is not None
+        assert outcome is not None
+        assert outcome.score is not None
         return outcome.score
 
 
@@ -88,7 +91,8 @@ def play(first: str, second: str, name: str) -> Played:
 
 def matchups(minimax_depth: int, alphabeta_depth: int, heuristic: str, names: Sequence[str]) -> list[Played]:
     """The four match-ups on every board, Blue (the first named) moving first."""
-    specs = {"minimax": f"minimax(depth={minimax_depth},heuristic={heuristic})", "alphabeta": f"alphabeta(depth={alphabeta_depth},heuristic={heuristic})"}
+    specs = {"minimax": f"minimax(depth={minimax_depth},heuristic={heuristic})",
+             "alphabeta": f"alphabeta(depth={alphabeta_depth},heuristic={heuristic})"}
     return [play(specs[one], specs[other], name) for one, other in printed("001", "matchups") for name in names]
 
 
@@ -102,8 +106,10 @@ def results(games: Sequence[Played]) -> pd.DataFrame:
     for g in games:
         blue, green = g.score
         n1, n2 = g.nodes[::2], g.nodes[1::2]
-        rows.append({"blue": _short(g.first), "green": _short(g.second), "board": g.board, "blue_total": int(blue), "green_total": int(green),
-                     "winner": "Blue" if blue > green else "Green" if green > blue else "draw", "blue_nodes": sum(n1), "green_nodes": sum(n2),
+        rows.append({"blue": _short(g.first), "green": _short(g.second), "board": g.board, "blue_total": int(blue),
+                     "green_total": int(green),
+                     "winner": "Blue" if blue > green else "Green" if green > blue else "draw", "blue_nodes": sum(n1),
+                     "green_nodes": sum(n2),
                      "blue_nodes_per_move": round(np.mean(n1), 1), "green_nodes_per_move": round(np.mean(n2), 1)})
     return pd.DataFrame(rows)
 
@@ -114,14 +120,16 @@ def transcripts(games: Sequence[Played]) -> pd.DataFrame:
     for g in games:
         drops = ", ".join(f"{('Blue', 'Green')[i % 2]}: drop {move}" for i, move in enumerate(g.end.line))
         owners = " / ".join("".join(".BG"[owner] for owner, _ in row) for row in g.end.game.cells(g.end.record))
-        rows.append({"blue": _short(g.first), "green": _short(g.second), "board": g.board, "moves": drops, "final_owners": owners})
+        rows.append({"blue": _short(g.first), "green": _short(g.second), "board": g.board, "moves": drops,
+                     "final_owners": owners})
     return pd.DataFrame(rows)
 
 
 def times(games: Sequence[Played]) -> pd.DataFrame:
     """Milliseconds a move, by player."""
     return pd.DataFrame([{"blue": _short(g.first), "green": _short(g.second), "board": g.board,
-                          "blue_ms_per_move": round(1000 * np.mean(g.seconds[::2]), 3), "green_ms_per_move": round(1000 * np.mean(g.seconds[1::2]), 3)}
+                          "blue_ms_per_move": round(1000 * np.mean(g.seconds[::2]), 3),
+                          "green_ms_per_move": round(1000 * np.mean(g.seconds[1::2]), 3)}
                          for g in games])
 
 
@@ -133,9 +141,12 @@ def plain_nodes(depths: Sequence[int], heuristic: str, names: Sequence[str]) -> 
         found = {(sum(g.nodes[::2]), sum(g.nodes[1::2])) for g in (play(spec, spec, name) for name in names)}
         first, second = sorted(found)[0]
         start = player_of(spec).choose(game_of(board(names[0])).start())
-        rows.append({"depth": depth, "boards": len(names), "different_counts": len(found), "first_player": first, "second_player": second,
-                     "expected_first": PLAIN.get(depth, (None, None))[0], "expected_second": PLAIN.get(depth, (None, None))[1],
-                     "leaves_of_first_move": start.counters["leaves"], "printed_leaves": printed("001", "leaves_depth_3") if depth == 3 else None})
+        rows.append({"depth": depth, "boards": len(names), "different_counts": len(found), "first_player": first,
+                     "second_player": second,
+                     "expected_first": PLAIN.get(depth, (None, None))[0],
+                     "expected_second": PLAIN.get(depth, (None, None))[1],
+                     "leaves_of_first_move": start.counters["leaves"],
+                     "printed_leaves": printed("001", "leaves_depth_3") if depth == 3 else None})
     return pd.DataFrame(rows)
 
 
@@ -144,9 +155,12 @@ def same_game(depths: Sequence[int], heuristic: str, names: Sequence[str]) -> pd
     rows = []
     for depth in depths:
         for name in names:
-            plain, pruned = (play(spec, spec, name) for spec in (f"{kind}(depth={depth},heuristic={heuristic})" for kind in ("minimax", "alphabeta")))
-            rows.append({"depth": depth, "board": name, "same_moves": "yes" if plain.end.line == pruned.end.line else "no",
-                         "minimax_nodes": sum(plain.nodes), "alphabeta_nodes": sum(pruned.nodes), "share": round(100 * sum(pruned.nodes) / sum(plain.nodes), 2)})
+            plain, pruned = (play(spec, spec, name) for spec in (f"{kind}(depth={depth},heuristic={heuristic})"
+                                                                 for kind in ("minimax", "alphabeta")))
+            rows.append({"depth": depth, "board": name,
+                         "same_moves": "yes" if plain.end.line == pruned.end.line else "no",
+                         "minimax_nodes": sum(plain.nodes), "alphabeta_nodes": sum(pruned.nodes),
+                         "share": round(100 * sum(pruned.nodes) / sum(plain.nodes), 2)})
     return pd.DataFrame(rows)
 
 
@@ -181,10 +195,13 @@ def evaluations(heuristics: Sequence[str], depth: int, games: int, names: Sequen
     for i, one in enumerate(heuristics):
         for other in heuristics[i + 1 :]:
             for name in names:
-                result = match(board(name), *(f"alphabeta(depth={depth},heuristic={h})" for h in (one, other)), games=games, openings=games // 2 or 1, seed=seed)
+                result = match(board(name), *(f"alphabeta(depth={depth},heuristic={h})" for h in (one, other)),
+                               games=games, openings=games // 2 or 1, seed=seed)
                 low, high = wilson(result.wins[0], result.games)
-                rows.append({"evaluation": one, "against": other, "board": name, "games": result.games, "distinct": result.distinct, "won": result.wins[0],
-                             "lost": result.wins[1], "drawn": result.draws, "rate": round(100 * result.wins[0] / result.games, 1),
+                rows.append({"evaluation": one, "against": other, "board": name, "games": result.games,
+                             "distinct": result.distinct, "won": result.wins[0],
+                             "lost": result.wins[1], "drawn": result.draws,
+                             "rate": round(100 * result.wins[0] / result.games, 1),
                              "low": round(100 * low, 1), "high": round(100 * high, 1)})
     return pd.DataFrame(rows)
 
@@ -192,7 +209,8 @@ def evaluations(heuristics: Sequence[str], depth: int, games: int, names: Sequen
 def draw_margins(frame: pd.DataFrame) -> Figure:
     shown = frame.assign(matchup=[f"{b} – {g}" for b, g in zip(frame.blue, frame.green, strict=True)],
                          margin=100 * (frame.blue_total - frame.green_total) / (frame.blue_total + frame.green_total))
-    return drawing.heat(shown, "matchup", "board", "margin", "Blue's margin, in percent of the board's total", row_label="Blue – Green",
+    return drawing.heat(shown, "matchup", "board", "margin", "Blue's margin, in percent of the board's total",
+                        row_label="Blue – Green",
                         label="Blue − Green, %", form="{:+.0f}", limits=(-40, 40), colours="PuOr")
 
 
@@ -204,12 +222,14 @@ def draw_ends(games: Sequence[Played]) -> Figure:
         values = g.end.record.cells["value"][:36].astype(int).reshape(6, 6)
         ax.imshow([[owner for owner, _ in row] for row in rows], cmap=_two_colours(), vmin=1, vmax=2)
         for (r, c), value in np.ndenumerate(values):
-            ax.text(c, r, str(value), ha="center", va="center", fontsize=8, color="white" if rows[r][c][0] == 1 else "black")
+            ax.text(c, r, str(value), ha="center", va="center", fontsize=8,
+                    color="white" if rows[r][c][0] == 1 else "black")
         ax.set_xticks(range(6), "ABCDEF", fontsize=8)
         ax.set_yticks(range(6), "123456", fontsize=8)
         ax.grid(False)
         ax.set_title(f"{g.board}\n{g.score[0]:g} : {g.score[1]:g}", fontsize=9.5, loc="center", fontweight="normal")
-    figure.suptitle(f"Final boards, {_short(games[0].first)} (Blue, dark) against {_short(games[0].second)} (Green, light)", x=0.01, ha="left", fontweight="bold", fontsize=12)
+    figure.suptitle(f"Final boards, {_short(games[0].first)} (Blue, dark) against {_short(games[0].second)} (Green, "
+                    "light)", x=0.01, ha="left", fontweight="bold", fontsize=12)
     return figure
 
 
@@ -220,9 +240,12 @@ def _two_colours() -> Any:
 
 
 def draw_nodes(frame: pd.DataFrame) -> Figure:
-    mean = frame.groupby(["agent", "depth"], sort=False).nodes.agg(["mean", "min", "max"]).reset_index()
+    mean = frame.groupby(["agent", "depth"], sort=False).nodes.agg(["mean", "min", "max", "size"]).reset_index()
+    mean = mean[mean["size"] == frame.board.nunique()]  # beyond, only the easy boards are left
     mean["mean"] = mean["mean"].round(1)
-    return drawing.curves(mean, "depth", "mean", "agent", "Nodes for the first move (band: least and most of the boards)", "depth, plies", "nodes generated",
+    return drawing.curves(mean, "depth", "mean", "agent",
+                          "Nodes for the first move (band: least and most of the boards)", "depth, plies",
+                          "nodes generated",
                           low="min", high="max")
 
 
@@ -230,5 +253,7 @@ def draw_evaluations(frame: pd.DataFrame) -> Figure:
     rows = []
     for (one, other), part in frame.groupby(["evaluation", "against"], sort=False):
         low, high = wilson(part.won.sum(), part.games.sum())
-        rows.append({"pair": f"{one} against {other}", "rate": 100 * part.won.sum() / part.games.sum(), "low": 100 * low, "high": 100 * high})
-    return drawing.rates(pd.DataFrame(rows), "pair", "Evaluations against each other, all boards", "games won by the first named, %", line=50)
+        rows.append({"pair": f"{one} against {other}", "rate": 100 * part.won.sum() / part.games.sum(),
+                     "low": 100 * low, "high": 100 * high})
+    return drawing.rates(pd.DataFrame(rows), "pair", "Evaluations against each other, all boards",
+                         "games won by the first named, %", line=50)

@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ def perft(depth: int) -> pd.DataFrame:
             for code in position.codes():
                 following[position.after(code)] += times
         layer = following
-        counts.append({"depth": ply, "sequences": sum(layer.values()), "positions": len(layer), "wins": sum(n for p, n in layer.items() if p.winner is not None)})
+        counts.append({"depth": ply, "sequences": sum(layer.values()), "positions": len(layer),
+                       "wins": sum(n for p, n in layer.items() if p.winner is not None)})
     return pd.DataFrame(counts)
 
 
@@ -73,9 +75,11 @@ def _summary(games: pd.DataFrame) -> dict[str, Any]:
             "turns_won": round(float(games[games.winner == 1].turns.mean()), 1) if won else None}
 
 
-def games_of(names: Sequence[str], depth: int, games: int, cap: int, seed: int, win_bonus: bool, ties: str) -> pd.DataFrame:
+def games_of(names: Sequence[str], depth: int, games: int, cap: int, seed: int, win_bonus: bool,
+             ties: str) -> pd.DataFrame:
     """The report's experiment: each heuristic against the random player, game by game."""
-    return pd.concat([play(spec(name, depth, win_bonus, ties), "random", games, cap, seed).assign(heuristic=name) for name in names],
+    return pd.concat([play(spec(name, depth, win_bonus, ties), "random", games, cap, seed).assign(heuristic=name)
+                      for name in names],
                      ignore_index=True)
 
 
@@ -95,7 +99,8 @@ def switches(names: Sequence[str], depths: Sequence[int], games: int, cap: int, 
             for ties in RANK:
                 for name in names:
                     found = _summary(play(spec(name, depth, bonus, ties), "random", games, cap, seed))
-                    rows.append({"heuristic": name, "depth": depth, "win_bonus": "on" if bonus else "off", "ties": ties, **found})
+                    rows.append({"heuristic": name, "depth": depth, "win_bonus": "on" if bonus else "off", "ties": ties,
+                                 **found})
     return pd.DataFrame(rows)
 
 
@@ -105,7 +110,8 @@ def spreads(frame: pd.DataFrame) -> pd.DataFrame:
     for what in ("heuristic", "depth", "win_bonus", "ties"):
         others = [c for c in ("heuristic", "depth", "win_bonus", "ties") if c != what]
         gaps = frame.groupby(others)["rate"].agg(lambda rates: rates.max() - rates.min())
-        rows.append({"changed": what, "settings": len(gaps), "mean_spread": round(float(gaps.mean()), 1), "largest": round(float(gaps.max()), 1)})
+        rows.append({"changed": what, "settings": len(gaps), "mean_spread": round(float(gaps.mean()), 1),
+                     "largest": round(float(gaps.max()), 1)})
     return pd.DataFrame(rows)
 
 
@@ -117,8 +123,10 @@ def caps(games: pd.DataFrame, limits: Sequence[int]) -> pd.DataFrame:
             won = part[(part.winner == 1) & (part.turns <= cap)]
             decided = part[(part.winner > 0) & (part.turns <= cap)]
             low, high = wilson(len(won), len(part))
-            rows.append({"heuristic": name, "cap_turns": cap, "games": len(part), "won": len(won), "unfinished": len(part) - len(decided),
-                         "rate": round(100 * len(won) / len(part), 1), "low": round(100 * low, 1), "high": round(100 * high, 1),
+            rows.append({"heuristic": name, "cap_turns": cap, "games": len(part), "won": len(won),
+                         "unfinished": len(part) - len(decided),
+                         "rate": round(100 * len(won) / len(part), 1), "low": round(100 * low, 1),
+                         "high": round(100 * high, 1),
                          "rate_without_unfinished": round(100 * len(won) / len(decided), 1) if len(decided) else None,
                          "mean_turns": round(float(part.turns.clip(upper=cap).mean()), 1)})
     return pd.DataFrame(rows)
@@ -172,13 +180,14 @@ def best_moves(position: Position, heuristic: str, depth: int, win_bonus: bool) 
 def fits(heuristic_names: Sequence[str], depths: Sequence[int]) -> pd.DataFrame:
     """How many of A's moves each setting would have played: among its best, and as its first best."""
     line = sample_game()
-    turns = [(before, after.line[-1]) for before, after in zip(line, line[1:], strict=False) if before.turn == 1]
+    turns = [(before, after.line[-1]) for before, after in pairwise(line) if before.turn == 1]
     rows = []
     for name in heuristic_names:
         for bonus in (False, True):
             for depth in depths:
                 found = [(best_moves(p, name, depth, bonus)[0], move) for p, move in turns]
-                rows.append({"heuristic": name, "win_bonus": "on" if bonus else "off", "depth": depth, "moves": len(turns),
+                rows.append({"heuristic": name, "win_bonus": "on" if bonus else "off", "depth": depth,
+                             "moves": len(turns),
                              "among_best": sum(move in best for best, move in found),
                              "first_best": sum(move == best[0] for best, move in found)})
     return pd.DataFrame(rows)
@@ -188,10 +197,11 @@ def review(depth: int) -> pd.DataFrame:
     """The game move by move: what it was worth to A, what was best, whether a win lay at hand."""
     line, moves = sample_game(), heuristic_of("moves", GAME)
     rows = []
-    for before, after in zip(line, line[1:], strict=False):
+    for before, after in pairwise(line):
         best, value = best_moves(before, "moves", depth, True)
         wins = [m for m in before.moves() if before.play(m).winner == before.turn]
-        rows.append({"ply": after.ply, "turn": (after.ply + 1) // 2, "player": before.game.players[before.turn - 1], "move": after.line[-1],
+        rows.append({"ply": after.ply, "turn": (after.ply + 1) // 2, "player": before.game.players[before.turn - 1],
+                     "move": after.line[-1],
                      "moves_A_minus_B": int(moves.value(after, 1)), "best": best[0], "best_moves": len(best),
                      "among_best": "yes" if after.line[-1] in best else "no", "win_in_one": " ".join(wins),
                      "decided": "" if abs(value) < 1e11 else "won" if value > 0 else "lost"})
@@ -210,25 +220,33 @@ def comments() -> pd.DataFrame:
     before, after = at("corners_nine")
     free = {m: len(before.play(m).moves()) for m in before.moves()}
     large = max(int(cell["stones"]) for row in after.record.board for cell in row if cell["owner"] == 2)
-    rows.append({"turn": turn["corners_nine"], "about": "moves B has left after it", "found": len(after.moves()), "beside": f"{min(free.values())} at best, {max(free.values())} at worst, over A's {len(free)} moves"})
+    rows.append({"turn": turn["corners_nine"], "about": "moves B has left after it", "found": len(after.moves()),
+                 "beside": f"{min(free.values())} at best, {max(free.values())} at worst, over A's {len(free)} moves"})
     fewer = sum(count < len(after.moves()) for count in free.values())
-    rows.append({"turn": turn["corners_nine"], "about": "moves of A that leave B fewer", "found": fewer, "beside": f"of {len(free)}"})
-    rows.append({"turn": turn["corners_nine"], "about": "B's largest heap", "found": large, "beside": "9 stones in the corner, as printed"})
+    rows.append({"turn": turn["corners_nine"], "about": "moves of A that leave B fewer", "found": fewer,
+                 "beside": f"of {len(free)}"})
+    rows.append({"turn": turn["corners_nine"], "about": "B's largest heap", "found": large,
+                 "beside": "9 stones in the corner, as printed"})
     before, after = at("four_way_tie")
     for depth in (1, 2, 3):
         best, _ = best_moves(before, "moves", depth, False)
         rows.append({"turn": turn["four_way_tie"], "about": f"best moves at depth {depth}", "found": len(best),
-                     "beside": f"4 printed; the move played is {'one of them' if after.line[-1] in best else 'not among them'}"})
+                     "beside": "4 printed; the move played is "
+                               f"{'one of them' if after.line[-1] in best else 'not among them'}"})
     for name in ("four_way_tie", "fills_gap"):
         before, after = at(name)
         depth = next((d for d in range(1, 9) if best_moves(before, "moves", d, True)[1] > 1e11), 0)
-        rows.append({"turn": turn[name], "about": "least depth that sees a forced win", "found": depth or "none up to 8", "beside": "the report supposes look-ahead saw a quick win"})
+        rows.append({"turn": turn[name], "about": "least depth that sees a forced win",
+                     "found": depth or "none up to 8", "beside": "the report supposes look-ahead saw a quick win"})
     best, _ = best_moves(before, "moves", 3, False)
-    rows.append({"turn": turn["fills_gap"], "about": "best moves at depth 3", "found": len(best), "beside": f"the move played is {'one of them' if after.line[-1] in best else 'not among them'}"})
+    rows.append({"turn": turn["fills_gap"], "about": "best moves at depth 3", "found": len(best),
+                 "beside": f"the move played is {'one of them' if after.line[-1] in best else 'not among them'}"})
     missed = [p for p in line[:-1] if p.turn == 1 and any(p.play(m).winner == 1 for m in p.moves())]
     first = missed[0]
     wins = [m for m in first.moves() if first.play(m).winner == 1]
-    rows.append({"turn": first.ply // 2 + 1, "about": "first win in one for A", "found": " ".join(wins), "beside": f"played {line[first.ply + 1].line[-1]} instead; the game went on to turn {line[-1].ply // 2 + 1}"})
+    rows.append({"turn": first.ply // 2 + 1, "about": "first win in one for A", "found": " ".join(wins),
+                 "beside": f"played {line[first.ply + 1].line[-1]} instead; the game went on to turn "
+                           f"{line[-1].ply // 2 + 1}"})
     return pd.DataFrame(rows)
 
 
@@ -239,7 +257,8 @@ def draw_heuristics(frame: pd.DataFrame) -> Figure:
     figure, axes = drawing.canvas(1, 2, height=2.9, width=9.5)
     drawing.rates(frame, "heuristic", "Games won against random", "games won, %", printed="printed_rate", ax=axes[0, 0])
     axes[0, 0].get_legend().remove()
-    drawing.rates(frame, "heuristic", "Length of a game", "turns", value="turns_all", low="turns_low", high="turns_high", printed="printed_turns", limits=None, ax=axes[0, 1])
+    drawing.rates(frame, "heuristic", "Length of a game", "turns", value="turns_all", low="turns_low",
+                  high="turns_high", printed="printed_turns", limits=None, ax=axes[0, 1])
     axes[0, 1].get_legend().remove()
     axes[0, 1].set_xlim(left=0)
     axes[0, 1].set_yticklabels([])
@@ -251,7 +270,8 @@ def draw_heuristics(frame: pd.DataFrame) -> Figure:
 def draw_switches(frame: pd.DataFrame) -> Figure:
     shown = frame.assign(setting=[f"bonus {b}, ties {t}" for b, t in zip(frame.win_bonus, frame.ties, strict=True)],
                          panel=[f"depth {d}" for d in frame.depth])
-    return drawing.heat(shown, "setting", "heuristic", "rate", "Games won against random, by the switches the report leaves open",
+    return drawing.heat(shown, "setting", "heuristic", "rate",
+                        "Games won against random, by the switches the report leaves open",
                         panel="panel", label="games won, %", limits=(0, 100))
 
 
@@ -267,7 +287,8 @@ def draw_review(frame: pd.DataFrame) -> Figure:
     ax.plot(missed.ply, missed.moves_A_minus_B, "*", color=drawing.PRINTED, ms=15, label="A had a win in one", zorder=4)
     for turn in printed("000", "sample")["comments"].values():
         row = frame[(frame.turn == turn) & (frame.player == "A")].iloc[0]
-        ax.annotate(f"turn {turn}", (row.ply, row.moves_A_minus_B), xytext=(0, -28), textcoords="offset points", ha="center", fontsize=10,
+        ax.annotate(f"turn {turn}", (row.ply, row.moves_A_minus_B), xytext=(0, -28), textcoords="offset points",
+                    ha="center", fontsize=10,
                     arrowprops={"arrowstyle": "-", "color": "#555555"})
     ax.set_title("The sample game: A's moves minus B's after every ply")
     ax.set_xlabel("ply (two plies are a turn)")
@@ -278,5 +299,6 @@ def draw_review(frame: pd.DataFrame) -> Figure:
 
 def draw_fits(frame: pd.DataFrame) -> Figure:
     shown = frame.assign(setting=[f"{h}, bonus {b}" for h, b in zip(frame.heuristic, frame.win_bonus, strict=True)])
-    return drawing.heat(shown, "setting", "depth", "among_best", f"How many of A's {frame.moves.iloc[0]} moves each setting would have played",
+    return drawing.heat(shown, "setting", "depth", "among_best",
+                        f"How many of A's {frame.moves.iloc[0]} moves each setting would have played",
                         column_label="depth, plies", label="moves among the best", limits=(0, int(frame.moves.iloc[0])))

@@ -1,4 +1,4 @@
-"""The Connect Four report: `valhalla` taken apart, its twenty games, a thousand more, and its order of moves measured."""
+"""The Connect Four report: `valhalla` taken apart, its twenty games, many more, and its order of moves measured."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from .desk import printed
 
 GAME = "connect_four"
 OPPONENTS = {"StupidAI": "leftmost", "RandomAI": "random", "MonteCarloAI": "montecarlo(playouts={playouts})"}
-VARIANTS = {"as printed": "valhalla", "corrected": "valhalla(variant=corrected)", "strict wording": "valhalla(variant=strict)",
+VARIANTS = {"as printed": "valhalla", "corrected": "valhalla(variant=corrected)",
+            "strict wording": "valhalla(variant=strict)",
             "matrices top first": "valhalla(matrix=top_first)"}
 FIRST_MOVES = (-2, -1, 0, 1, 0, -1, -2)  # exact scores of the seven first moves, known since Connect Four was solved
 
@@ -38,7 +39,8 @@ def position_of(rows: Sequence[str]) -> Position:
 def matrices() -> pd.DataFrame:
     """Where the printed left matrix is not the mirror image of the right one."""
     left, right = (np.array(printed("004", name)) for name in ("left", "right"))
-    return pd.DataFrame([{"row": int(r), "column": int(c), "printed": int(left[r, c]), "mirror_of_right": int(right[:, ::-1][r, c])}
+    return pd.DataFrame([{"row": int(r), "column": int(c), "printed": int(left[r, c]),
+                          "mirror_of_right": int(right[:, ::-1][r, c])}
                          for r, c in np.argwhere(left != right[:, ::-1])])
 
 
@@ -50,11 +52,14 @@ def example() -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for token in facts["tokens"]:
         here = [p for p in parts if p.cells[0] == (5 - token["row"], 3) and "attack" in p.what]
-        rows.append({"part": f"token in column 3, row {token['row']}", "printed_terms": token["terms"], "ours": sum(p.value for p in here), "printed": token["total"],
+        rows.append({"part": f"token in column 3, row {token['row']}", "printed_terms": token["terms"],
+                     "ours": sum(p.value for p in here), "printed": token["total"],
                      "directions": ", ".join(f"{p.what.split()[0]} {p.value:g}" for p in here)})
     blocks = [p for p in parts if "block" in p.what]
-    rows.append({"part": "blocks", "printed_terms": f"{facts['blocks']} · 50", "ours": sum(p.value for p in blocks), "printed": facts["defence"], "directions": ", ".join(p.what for p in blocks)})
-    rows.append({"part": "total", "printed_terms": "", "ours": sum(p.value for p in parts), "printed": facts["total"], "directions": ""})
+    rows.append({"part": "blocks", "printed_terms": f"{facts['blocks']} · 50", "ours": sum(p.value for p in blocks),
+                 "printed": facts["defence"], "directions": ", ".join(p.what for p in blocks)})
+    rows.append({"part": "total", "printed_terms": "", "ours": sum(p.value for p in parts), "printed": facts["total"],
+                 "directions": ""})
     return pd.DataFrame(rows)
 
 
@@ -65,8 +70,10 @@ def readings() -> pd.DataFrame:
     for label, spec in VARIANTS.items():
         parts = heuristic_of(spec, GAME).explain(position, 1)
         offence = sum(p.value for p in parts if "attack" in p.what)
-        rows.append({"reading": label, "offence": offence, "defence": sum(p.value for p in parts) - offence, "total": sum(p.value for p in parts),
-                     "printed_offence": printed("004", "example")["offence"], "printed_total": printed("004", "example")["total"]})
+        rows.append({"reading": label, "offence": offence, "defence": sum(p.value for p in parts) - offence,
+                     "total": sum(p.value for p in parts),
+                     "printed_offence": printed("004", "example")["offence"],
+                     "printed_total": printed("004", "example")["total"]})
     return pd.DataFrame(rows)
 
 
@@ -82,8 +89,10 @@ def printed_games() -> pd.DataFrame:
         end = position_of(one["board"])
         same = seen.setdefault(flat, number)
         valhalla = 1 if one["first"] == "valhalla" else 2
-        rows.append({"game": number, "opponent": one["opponent"], "seed": one.get("seed", ""), "first": one["first"], "printed_winner": one["winner"],
-                     "four_in_a_row": end.winner, "agree": "yes" if end.winner == one["winner"] else "no", "valhalla_won": "yes" if one["winner"] == valhalla else "no",
+        rows.append({"game": number, "opponent": one["opponent"], "seed": one.get("seed", ""), "first": one["first"],
+                     "printed_winner": one["winner"],
+                     "four_in_a_row": end.winner, "agree": "yes" if end.winner == one["winner"] else "no",
+                     "valhalla_won": "yes" if one["winner"] == valhalla else "no",
                      "same_board_as": same if same != number else "", "board": flat})
     return pd.DataFrame(rows)
 
@@ -97,9 +106,12 @@ def our_games(depth: int, playouts: int, seed: int) -> pd.DataFrame:
         game = play_game(GAME, *pair, seed=seed + one.get("seed", 0))
         won = game.winner == (1 if one["first"] == "valhalla" else 2)
         board = "/".join(text(game.final).split("\n"))
-        rows.append({"game": number, "opponent": one["opponent"], "first": one["first"], "moves": "".join(game.moves), "valhalla_won": "yes" if won else "no",
-                     "printed_won": "yes" if one["winner"] == (1 if one["first"] == "valhalla" else 2) else "no", "board": board,
-                     "printed_board": "/".join(one["board"]), "same_board": "yes" if board == "/".join(one["board"]) else "no"})
+        rows.append({"game": number, "opponent": one["opponent"], "first": one["first"], "moves": "".join(game.moves),
+                     "valhalla_won": "yes" if won else "no",
+                     "printed_won": "yes" if one["winner"] == (1 if one["first"] == "valhalla" else 2) else "no",
+                     "board": board,
+                     "printed_board": "/".join(one["board"]),
+                     "same_board": "yes" if board == "/".join(one["board"]) else "no"})
     return pd.DataFrame(rows)
 
 
@@ -115,10 +127,13 @@ def stupid_boards(depths: Sequence[int]) -> pd.DataFrame:
         for who, column in (("valhalla", "first"), ("StupidAI", "second")):
             games = [play_game(GAME, *((one, "leftmost") if who == "valhalla" else ("leftmost", one)))
                      for one in (f"search(depth={d},heuristic={heuristic},win_bonus={bonus},order={order})"
-                                 for d in depths for bonus in ("on", "off") for order in ("none", "report", "sides", "centre"))]
+                                 for d in depths for bonus in ("on", "off")
+                                 for order in ("none", "report", "sides", "centre"))]
             boards = ["/".join(text(g.final).split("\n")) for g in games]
-            rows.append({"reading": reading, "valhalla_moves": column, "settings": len(games), "won": sum(g.winner == (1 if who == "valhalla" else 2) for g in games),
-                         "printed_board": boards.count(wanted[who]), "different_boards": len(set(boards)), "shortest": min(len(g.moves) for g in games)})
+            rows.append({"reading": reading, "valhalla_moves": column, "settings": len(games),
+                         "won": sum(g.winner == (1 if who == "valhalla" else 2) for g in games),
+                         "printed_board": boards.count(wanted[who]), "different_boards": len(set(boards)),
+                         "shortest": min(len(g.moves) for g in games)})
     return pd.DataFrame(rows)
 
 
@@ -131,27 +146,36 @@ def strength(depth: int, playouts: Sequence[int], games: int, seed: int) -> pd.D
         for budget in playouts if "{" in form else [0]:
             count = games if name != "StupidAI" else 2
             result = match(GAME, valhalla(depth), form.format(playouts=budget), games=count, seed=seed)
-            low, high = wilson(result.wins[0], result.games) if result.interval else (None, None)
-            rows.append({"opponent": name + (f", {budget:,} playouts" if budget else ""), "games": result.games, "distinct": result.distinct, "won": result.wins[0],
-                         "drawn": result.draws, "lost": result.wins[1], "rate": round(100 * result.wins[0] / result.games, 1),
-                         "low": None if low is None else round(100 * low, 1), "high": None if high is None else round(100 * high, 1),
-                         "mean_plies": round(result.turns, 1), "printed_games": len(part), "printed_won": int((part.valhalla_won == "yes").sum()),
-                         "printed_rate": round(100 * float((part.valhalla_won == "yes").mean()), 1), "printed_distinct": int(part.board.nunique())})
+            low, high = wilson(result.wins[0], result.games) if name != "StupidAI" else (None, None)
+            rows.append({"opponent": name + (f", {budget:,} playouts" if budget else ""), "games": result.games,
+                         "distinct": result.distinct, "won": result.wins[0],
+                         "drawn": result.draws, "lost": result.wins[1],
+                         "rate": round(100 * result.wins[0] / result.games, 1),
+                         "low": None if low is None else round(100 * low, 1),
+                         "high": None if high is None else round(100 * high, 1),
+                         "mean_plies": round(result.turns, 1), "printed_games": len(part),
+                         "printed_won": int((part.valhalla_won == "yes").sum()),
+                         "printed_rate": round(100 * float((part.valhalla_won == "yes").mean()), 1),
+                         "printed_distinct": int(part.board.nunique())})
     return pd.DataFrame(rows)
 
 
 def variants(depth: int, games: int, seed: int) -> pd.DataFrame:
     """Do the two slips in the matrix, the wording, or the way up matter? Each reading against the printed one."""
-    rows = [{"reading": label, **meeting(GAME, valhalla(depth, spec), valhalla(depth), games, seed)} for label, spec in VARIANTS.items() if label != "as printed"]
-    rows += [{"reading": "positional (ours)", **meeting(GAME, valhalla(depth, "positional"), valhalla(depth), games, seed)},
-             {"reading": "windows (Connect-K's)", **meeting(GAME, valhalla(depth, "windows"), valhalla(depth), games, seed)}]
+    rows = [{"reading": label, **meeting(GAME, valhalla(depth, spec), valhalla(depth), games, seed)} for label,
+            spec in VARIANTS.items() if label != "as printed"]
+    rows += [{"reading": "positional (ours)", **meeting(GAME, valhalla(depth, "positional"), valhalla(depth), games,
+                                                        seed)},
+             {"reading": "windows (Connect-K's)", **meeting(GAME, valhalla(depth, "windows"), valhalla(depth), games,
+                                                            seed)}]
     return pd.DataFrame(rows)
 
 
 # ----------------------------------------------------------------------------- the order
 
 
-ORDERS = {"as listed": "none", "report: MIN middle, MAX sides": "report", "middle first for both": "centre", "sides first for both": "sides",
+ORDERS = {"as listed": "none", "report: MIN middle, MAX sides": "report", "middle first for both": "centre",
+          "sides first for both": "sides",
           "killers and history": "history"}
 
 
@@ -178,9 +202,12 @@ def ordering(depths: Sequence[int], positions: int, seed: int) -> pd.DataFrame:
             ratio = np.log(np.array(nodes) / np.array(base))
             reach = 1.96 * float(ratio.std(ddof=0)) / len(ratio) ** 0.5
             cuts = sum(c.counters["cutoffs"] for c in choices)
-            rows.append({"depth": depth, "order": label, "positions": positions, "nodes": sum(nodes), "of_listed": round(100 * float(np.exp(ratio.mean())), 1),
-                         "low": round(100 * float(np.exp(ratio.mean() - reach)), 1), "high": round(100 * float(np.exp(ratio.mean() + reach)), 1),
-                         "first_move_cutoffs": round(100 * sum(c.counters["first_move_cutoffs"] for c in choices) / max(cuts, 1), 1)})
+            rows.append({"depth": depth, "order": label, "positions": positions, "nodes": sum(nodes),
+                         "of_listed": round(100 * float(np.exp(ratio.mean())), 1),
+                         "low": round(100 * float(np.exp(ratio.mean() - reach)), 1),
+                         "high": round(100 * float(np.exp(ratio.mean() + reach)), 1),
+                         "first_move_cutoffs": round(100 * sum(c.counters["first_move_cutoffs"]
+                                                               for c in choices) / max(cuts, 1), 1)})
     return pd.DataFrame(rows)
 
 
@@ -192,17 +219,20 @@ def first_moves(depths: Sequence[int]) -> pd.DataFrame:
     rows = []
     for depth in depths:
         choice = player_of(valhalla(depth)).choose(game_of(GAME).start())
-        rows.append({"depth": depth, "column": choice.move, "exact_score": FIRST_MOVES[int(choice.move) - 1], "value": choice.value, "nodes": choice.counters["generated"]})
+        rows.append({"depth": depth, "column": choice.move, "exact_score": FIRST_MOVES[int(choice.move) - 1],
+                     "value": choice.value, "nodes": choice.counters["generated"]})
     return pd.DataFrame(rows)
 
 
 def draw_strength(frame: pd.DataFrame) -> Figure:
     shown = frame.assign(low=frame.low.fillna(frame.rate), high=frame.high.fillna(frame.rate))
-    return drawing.rates(shown, "opponent", "Games won by valhalla", "games won, %", printed="printed_rate", printed_label="printed: 5, 5 and 10 games")
+    return drawing.rates(shown, "opponent", "Games won by valhalla", "games won, %", printed="printed_rate",
+                         printed_label="printed: 5, 5 and 10 games")
 
 
 def draw_ordering(frame: pd.DataFrame) -> Figure:
-    return drawing.curves(frame, "depth", "of_listed", "order", "Nodes of each order, in percent of the listed order", "depth, plies", "nodes, % (geometric mean)",
+    return drawing.curves(frame, "depth", "of_listed", "order", "Nodes of each order, in percent of the listed order",
+                          "depth, plies", "nodes, % (geometric mean)",
                           log=False, low="low", high="high")
 
 
@@ -213,11 +243,14 @@ def percent_accuracy(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_accuracy(frame: pd.DataFrame) -> Figure:
-    return drawing.rates(frame, "player", "Moves that are exactly best", "moves, % (95 % interval)", value="exact", low="exact_low", high="exact_high")
+    return drawing.rates(frame, "player", "Moves that are exactly best", "moves, % (95 % interval)", value="exact",
+                         low="exact_low", high="exact_high")
 
 
 def draw_variants(frame: pd.DataFrame) -> Figure:
     from .mnk import with_score_interval
 
-    return drawing.rates(with_score_interval(frame), "reading", "Other readings and evaluations against the printed one", "score, % (draws half)", value="score",
+    return drawing.rates(with_score_interval(frame), "reading",
+                         "Other readings and evaluations against the printed one", "score, % (draws half)",
+                         value="score",
                          low="score_low", high="score_high", line=50)

@@ -30,7 +30,8 @@ def data_file(name: str) -> Any:
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise GamekitError(f"data file data/{name} is missing; the reports' numbers and claims are kept there") from None
+        raise GamekitError(f"data file data/{name} is missing; the reports' numbers and claims are kept there"
+                           ) from None
     except yaml.YAMLError as error:
         raise GamekitError(f"data file data/{name} cannot be read: {error}") from None
 
@@ -39,8 +40,8 @@ def printed(report: str, part: str | None = None) -> Any:
     """What a report printed: `printed("000", "heuristics")` are the rows of its table."""
     reports = data_file("reports.yaml")
     if report not in reports or (part is not None and part not in reports[report]):
-        there = ", ".join(reports if report not in reports else reports[report])
-        raise GamekitError(f"data/reports.yaml has no {report if report not in reports else part!r}; it has {there}")
+        there = ", ".join(reports.get(report, reports))
+        raise GamekitError(f"data/reports.yaml has no {part if report in reports else report!r}; it has {there}")
     return reports[report] if part is None else reports[report][part]
 
 
@@ -87,7 +88,8 @@ class Report:
             self._write(f"figures/{name}.{kind}", lambda path, kind=kind, facts=facts: figure.savefig(
                 path, format=kind, metadata=facts, dpi=150))
         pyplot.close(figure)
-        display(Image(str(self.out / f"figures/{name}.png")), metadata={"gamekit": {"figure": name, "caption": caption}})
+        display(Image(str(self.out / f"figures/{name}.png")),
+                metadata={"gamekit": {"figure": name, "caption": caption}})
 
     def say(self, text: str) -> None:
         """Prose whose numbers come out of a table."""
@@ -125,7 +127,8 @@ def html_table(frame: pd.DataFrame, title: str, note: str = "") -> str:
     import html
 
     numeric = {c for c in frame.columns if frame[c].map(lambda v: v == "" or _is_number(v)).all()}
-    head = "".join(f"<th{' class=num' if c in numeric else ''}>{html.escape(str(c).replace('_', ' '))}</th>" for c in frame.columns)
+    head = "".join(f"<th{' class=num' if c in numeric else ''}>{html.escape(str(c).replace('_', ' '))}</th>"
+                   for c in frame.columns)
     rows = "".join("<tr>" + "".join(f"<td{' class=num' if c in numeric else ''}>{_cell(v, c in numeric)}</td>"
                                     for c, v in zip(frame.columns, row, strict=True)) + "</tr>"
                    for row in frame.itertuples(index=False))

@@ -1,4 +1,4 @@
-"""The m,n,k report: its worked examples, how large a board each agent searches out, ten draws, and eight parts ablated."""
+"""The m,n,k report: its worked examples, how large a board each agent searches out, ten draws, eight parts ablated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from . import drawing
 from .connect_k import meeting
 from .desk import printed
 
-PARTS = {"centre": "1 centre first", "alive": "2 live streaks only", "bonus": "3 diagonals and open ends", "opponent": "4 minus half the opponent",
+PARTS = {"centre": "1 centre first", "alive": "2 live streaks only", "bonus": "3 diagonals and open ends",
+         "opponent": "4 minus half the opponent",
          "win": "5 take a win", "so_far": "6 best so far", "near": "7 only near stones", "block": "8 block"}
 
 
@@ -45,12 +46,15 @@ def examples() -> pd.DataFrame:
         for end in (printed("003", "open_end"), printed("003", "open_end_text")):
             for one in printed("003", "examples")[1:]:
                 position = board_of(one["rows"], one["k"])
-                alone = heuristic_of("potential_streak", position.game).with_(open_end=end, contiguous=contiguous, opponent=0.0)
+                alone = heuristic_of("potential_streak", position.game).with_(open_end=end, contiguous=contiguous,
+                                                                              opponent=0.0)
                 own, other = alone.value(position, 1), alone.value(position, 2)
                 h = own - printed("003", "opponent") * other
                 fits = all(abs(a - b) < 5e-4 for a, b in ((own, one["own"]), (other, one["opponent"]), (h, one["h"])))
-                rows.append({"board": one["board"], "open_end": end, "blank_breaks": "yes" if contiguous else "no", "own": round(own, 4), "printed_own": one["own"],
-                             "opponent": round(other, 4), "printed_opponent": one["opponent"], "h": round(h, 4), "printed_h": one["h"], "fits": "yes" if fits else "no"})
+                rows.append({"board": one["board"], "open_end": end, "blank_breaks": "yes" if contiguous else "no",
+                             "own": round(own, 4), "printed_own": one["own"],
+                             "opponent": round(other, 4), "printed_opponent": one["opponent"], "h": round(h, 4),
+                             "printed_h": one["h"], "fits": "yes" if fits else "no"})
     return pd.DataFrame(rows)
 
 
@@ -61,7 +65,8 @@ def dead_lines() -> pd.DataFrame:
         one = printed("003", name)
         position = _any_board(one["rows"], one["k"])
         plain = heuristic_of("potential_streak", position.game).with_(diagonal=1.0, open_end=0.0, opponent=0.0)
-        rows.append({"board": " / ".join(one["rows"]), "k": one["k"], "streak_alive": round(plain.value(position, 1) * one["k"]), "printed": one["streak"],
+        rows.append({"board": " / ".join(one["rows"]), "k": one["k"],
+                     "streak_alive": round(plain.value(position, 1) * one["k"]), "printed": one["streak"],
                      "streak_any_line": round(plain.with_(alive=False).value(position, 1) * one["k"])})
     return pd.DataFrame(rows)
 
@@ -79,22 +84,27 @@ def _any_board(rows: Sequence[str], k: int) -> Position:
 # ---------------------------------------------------------------------------- how large
 
 
-SEARCHES = {"minimax": "search(depth={cells},prune=off,nodes={budget})", "alphabeta": "search(depth={cells},table=on,nodes={budget},megabytes=64)",
+SEARCHES = {"minimax": "search(depth={cells},prune=off,nodes={budget})",
+            "alphabeta": "search(depth={cells},table=on,nodes={budget},megabytes=64)",
             "alphabeta, ordered": "search(depth={cells},table=on,order=best+history+centre,nodes={budget},megabytes=64)"}
 
 
 def squares(boards: Sequence[Sequence[int]], budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Nodes to search a board out to its end, agent by agent; blank where the budget did not suffice. And the seconds."""
+    """Nodes to search a board out to its end, agent by agent, blank beyond the budget; and the seconds."""
     theirs = {(r["agent"], r["m"], r["n"], r["k"]): r["empty_squares"] for r in printed("003", "squares")}
     rows, times = [], []
     for m, n, k in boards:
         for agent, form in SEARCHES.items():
             choice = player_of(form.format(cells=m * n, budget=budget)).choose(game_of(mnk(m, n, k)).start())
             done = choice.stopped_by != "nodes"
-            value = "" if not done or choice.value is None else "first wins" if choice.value > 1e9 else "second wins" if choice.value < -1e9 else "draw"
-            rows.append({"board": f"{m}×{n} k={k}", "empty_squares": m * n, "agent": agent, "nodes": choice.counters["generated"] if done else None,
-                         "finished": "yes" if done else "no", "value": value, "printed_squares": theirs.get((agent, m, n, k))})
-            times.append({"board": f"{m}×{n} k={k}", "agent": agent, "finished": "yes" if done else "no", "seconds": round(choice.seconds, 4)})
+            worth = choice.value or 0.0
+            value = "" if not done else "first wins" if worth > 1e9 else "second wins" if worth < -1e9 else "draw"
+            rows.append({"board": f"{m}×{n} k={k}", "empty_squares": m * n, "agent": agent,
+                         "nodes": choice.counters["generated"] if done else None,
+                         "finished": "yes" if done else "no", "value": value,
+                         "printed_squares": theirs.get((agent, m, n, k))})
+            times.append({"board": f"{m}×{n} k={k}", "agent": agent, "finished": "yes" if done else "no",
+                          "seconds": round(choice.seconds, 4)})
     return pd.DataFrame(rows), pd.DataFrame(times)
 
 
@@ -105,34 +115,41 @@ def facts(boards: Sequence[Sequence[int]]) -> pd.DataFrame:
     for m, n, k in boards:
         board = game_of(mnk(m, n, k))
         solved = Solver(board).solve(board.start())
-        rows.append({"m": m, "n": n, "k": k, "value": words[int(np.sign(solved.value))] if solved.value is not None else "not solved"})
+        rows.append({"m": m, "n": n, "k": k, "value": words[int(np.sign(solved.value))]
+                     if solved.value is not None else "not solved"})
     return pd.DataFrame(rows)
 
 
 # ----------------------------------------------------------------------------- ten draws
 
 
-def ten_rows(numbers: Sequence[int], nodes: int, depth: int, varied_largest: int, openings_each: int, seed: int) -> pd.DataFrame:
-    """The report's ten games as it played them (equal agents, three times), and with unequal depths and random openings.
+def ten_rows(numbers: Sequence[int], nodes: int, depth: int, varied_largest: int, openings_each: int,
+             seed: int) -> pd.DataFrame:
+    """The report's ten games as it played them (equal agents, three times), then with unequal depths and openings.
 
-    Only the games of these `numbers` are played, and on boards of more than `varied_largest` cells only by equal agents."""
+    Only the games of these `numbers` are played; beyond `varied_largest` cells only by equal agents."""
     rows = []
     for one in printed("003", "games"):
         cells = one["m"] * one["n"]
-        row = {"game": one["game"], "board": f"{one['m']}×{one['n']}", "k": one["k"], "printed_seconds": one["seconds"], "printed_winner": one["winner"]}
+        row = {"game": one["game"], "board": f"{one['m']}×{one['n']}", "k": one["k"], "printed_seconds": one["seconds"],
+               "printed_winner": one["winner"]}
         if one["game"] not in numbers:
             rows.append({**row, "three_games": "not played in this profile"})
             continue
         spec = f"custom(depth={depth},nodes={nodes})"
         board = mnk(one["m"], one["n"], one["k"])
         same = match(board, spec, spec, games=printed("003", "games_each"), seed=seed, swap=False)
-        row |= {"three_games": f"{same.wins[0]} first, {same.wins[1]} second, {same.draws} drawn", "distinct_games": same.distinct}
+        row |= {"three_games": f"{same.wins[0]} first, {same.wins[1]} second, {same.draws} drawn",
+                "distinct_games": same.distinct}
         if openings_each and cells <= varied_largest:
-            other = match(board, spec, f"custom(depth=1,nodes={nodes})", games=2 * openings_each, openings=openings_each, seed=seed)
-            row |= {"deep_won": other.wins[0], "deep_drawn": other.draws, "deep_lost": other.wins[1], "distinct_varied": other.distinct}
+            other = match(board, spec, f"custom(depth=1,nodes={nodes})", games=2 * openings_each,
+                          openings=openings_each, seed=seed)
+            row |= {"deep_won": other.wins[0], "deep_drawn": other.draws, "deep_lost": other.wins[1],
+                    "distinct_varied": other.distinct}
         rows.append(row)
     frame = pd.DataFrame(rows)
-    return frame.astype({c: "Int64" for c in ("distinct_games", "deep_won", "deep_drawn", "deep_lost", "distinct_varied") if c in frame})
+    return frame.astype({c: "Int64" for c in ("distinct_games", "deep_won", "deep_drawn", "deep_lost",
+                                              "distinct_varied") if c in frame})
 
 
 def depth_table(board: str, depths: Sequence[int], games: int, seed: int) -> pd.DataFrame:
@@ -140,14 +157,17 @@ def depth_table(board: str, depths: Sequence[int], games: int, seed: int) -> pd.
     rows = []
     for i, one in enumerate(depths):
         for other in depths[i + 1 :]:
-            rows.append({"board": board, "depth": other, "against_depth": one, **meeting(board, f"custom(depth={other})", f"custom(depth={one})", games, seed)})
+            rows.append({"board": board, "depth": other, "against_depth": one,
+                         **meeting(board, f"custom(depth={other})", f"custom(depth={one})", games, seed)})
     return pd.DataFrame(rows)
 
 
 def agents(board: str, games: int, nodes: int, depth: int, seed: int) -> pd.DataFrame:
     """The report's agents against each other."""
-    specs = {"evaluation player": "greedy(heuristic=longest_streak)", "minimax": f"minimax(depth={depth},heuristic=longest_streak)",
-             "alpha-beta, table": f"search(depth={depth},table=on,heuristic=longest_streak)", "custom": f"custom(depth={depth},nodes={nodes})"}
+    specs = {"evaluation player": "greedy(heuristic=longest_streak)",
+             "minimax": f"minimax(depth={depth},heuristic=longest_streak)",
+             "alpha-beta, table": f"search(depth={depth},table=on,heuristic=longest_streak)",
+             "custom": f"custom(depth={depth},nodes={nodes})"}
     names = list(specs)
     return pd.DataFrame([{"agent": one, "against": other, **meeting(board, specs[one], specs[other], games, seed)}
                          for i, other in enumerate(names) for one in names[i + 1 :]])
@@ -159,9 +179,10 @@ def agents(board: str, games: int, nodes: int, depth: int, seed: int) -> pd.Data
 def ablation(boards: Sequence[str], nodes: int, depth: int, games: int, seed: int) -> pd.DataFrame:
     """The whole agent against itself with one part switched off; above 50 the part helps.
 
-    Openings are given, so part 1 (the first move) is tried apart, and part 6 changes nothing but whether a limit is kept."""
+    Openings are given, so part 1 (the first move) is tried apart; part 6 only changes whether a limit is kept."""
     whole = f"custom(depth={depth},nodes={nodes})"
-    rows = [{"board": board, "part": label, **meeting(board, whole, f"custom(depth={depth},nodes={nodes},{part}=off)", games, seed)}
+    rows = [{"board": board, "part": label, **meeting(board, whole, f"custom(depth={depth},nodes={nodes},{part}=off)",
+                                                      games, seed)}
             for board in boards for part, label in PARTS.items() if part not in ("centre", "so_far")]
     return with_score_interval(pd.DataFrame(rows))
 
@@ -171,10 +192,13 @@ def first_stone(boards: Sequence[str], nodes: int, depth: int, playouts: int, ga
     rows = []
     for board in boards:
         for centre in ("on", "off"):
-            result = match(board, f"custom(depth={depth},nodes={nodes},centre={centre})", f"montecarlo(playouts={playouts})", games=games, seed=seed, swap=False)
+            result = match(board, f"custom(depth={depth},nodes={nodes},centre={centre})",
+                           f"montecarlo(playouts={playouts})", games=games, seed=seed, swap=False)
             low, high = wilson(result.wins[0], result.games)
-            rows.append({"board": board, "centre_first": centre, "games": result.games, "distinct": result.distinct, "won": result.wins[0], "drawn": result.draws,
-                         "lost": result.wins[1], "rate": round(100 * result.wins[0] / result.games, 1), "low": round(100 * low, 1), "high": round(100 * high, 1)})
+            rows.append({"board": board, "centre_first": centre, "games": result.games, "distinct": result.distinct,
+                         "won": result.wins[0], "drawn": result.draws,
+                         "lost": result.wins[1], "rate": round(100 * result.wins[0] / result.games, 1),
+                         "low": round(100 * low, 1), "high": round(100 * high, 1)})
     return pd.DataFrame(rows)
 
 
@@ -182,12 +206,23 @@ def limit_kept(board: str, nodes: int, depth: int, seed: int) -> pd.DataFrame:
     """Part 6: the most a move costs with the best move so far to fall back on, and without."""
     rows = []
     for so_far in ("on", "off"):
-        agent, position, most = player_of(f"custom(depth={depth},nodes={nodes},so_far={so_far},block=off)"), game_of(board).start(), 0
+        agent = player_of(f"custom(depth={depth},nodes={nodes},so_far={so_far},block=off)")
+        position, most = game_of(board).start(), 0
         for _ in range(8):
             choice = agent.choose(position)
             most, position = max(most, choice.counters["generated"]), position.after(choice.code)
         rows.append({"board": board, "best_so_far": so_far, "limit": nodes, "most_nodes_a_move": most})
     return pd.DataFrame(rows)
+
+
+def block_limits(boards: Sequence[str], limits: Sequence[float], nodes: int, depth: int, games: int,
+                 seed: int) -> pd.DataFrame:
+    """Part 8 at other limits of danger than (k − 1) / k (written 0): the agent against itself without the part."""
+    rows = [{"board": board, "limit": "(k-1)/k" if not limit else "wins only" if limit >= 10 else f"{limit:g}",
+             **meeting(board, f"custom(depth={depth},nodes={nodes},limit={limit:g})",
+                       f"custom(depth={depth},nodes={nodes},block=off)", games, seed)}
+            for board in boards for limit in limits]
+    return with_score_interval(pd.DataFrame(rows))
 
 
 def moves_saved(boards: Sequence[str], depth: int, count: int, seed: int) -> pd.DataFrame:
@@ -204,7 +239,8 @@ def moves_saved(boards: Sequence[str], depth: int, count: int, seed: int) -> pd.
                 total[near] += choice.counters["generated"]
                 moves.append(choice.move)
             same += moves[0] == moves[1]
-        rows.append({"board": board, "depth": depth, "positions": count, "nodes_near": total["on"], "nodes_all": total["off"],
+        rows.append({"board": board, "depth": depth, "positions": count, "nodes_near": total["on"],
+                     "nodes_all": total["off"],
                      "times_fewer": round(total["off"] / total["on"], 1), "same_move": same})
     return pd.DataFrame(rows)
 
@@ -212,14 +248,16 @@ def moves_saved(boards: Sequence[str], depth: int, count: int, seed: int) -> pd.
 def irrational(board: str, depth: int, games: int, seed: int) -> pd.DataFrame:
     """How often each half-built agent plays on a dead cell, or lets a threat stand, against the whole one."""
     rows = []
-    for label, spec in (("whole agent", f"custom(depth={depth})"), ("without 2", f"custom(depth={depth},alive=off)"), ("without 8", f"custom(depth={depth},block=off)"),
+    for label, spec in (("whole agent", f"custom(depth={depth})"), ("without 2", f"custom(depth={depth},alive=off)"),
+                        ("without 8", f"custom(depth={depth},block=off)"),
                         ("evaluation player", "greedy(heuristic=longest_streak)")):
         seen: dict[str, int] = {"moves": 0, "dead": 0, "threats": 0, "unanswered": 0}
         result = match(board, spec, f"custom(depth={depth})", games=games, openings=max(games // 2, 1), seed=seed)
         for record in result.records:
             _watch(game_of(board), record, seen)
         rows.append({"agent": label, "games": result.games, "moves": seen["moves"], "on_dead_cells": seen["dead"],
-                     "dead_share": round(100 * seen["dead"] / max(seen["moves"], 1), 2), "threats_met": seen["threats"], "left_standing": seen["unanswered"],
+                     "dead_share": round(100 * seen["dead"] / max(seen["moves"], 1), 2), "threats_met": seen["threats"],
+                     "left_standing": seen["unanswered"],
                      "missed_share": round(100 * seen["unanswered"] / max(seen["threats"], 1), 1)})
     return pd.DataFrame(rows)
 
@@ -242,14 +280,16 @@ def _watch(board: Any, record: Any, seen: dict[str, int]) -> None:
 
 def _lines(position: Position) -> list[list[int]]:
     rows, cols, k = (int(position.record[name]) for name in ("rows", "cols", "k"))
-    return [[(r + i * dr) * cols + c + i * dc for i in range(k)] for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)) for r in range(rows) for c in range(cols)
+    return [[(r + i * dr) * cols + c + i * dc for i in range(k)] for dr,
+            dc in ((0, 1), (1, 0), (1, 1), (1, -1)) for r in range(rows) for c in range(cols)
             if 0 <= r + (k - 1) * dr < rows and 0 <= c + (k - 1) * dc < cols]
 
 
 def live_cells(position: Position, who: int) -> set[int]:
     """Empty cells on a line that `who` could still fill."""
     owners = position.record.cells
-    return {cell for line in _lines(position) if all(owners[c] != 3 - who for c in line) for cell in line if owners[cell] == 0}
+    return {cell for line in _lines(position) if all(owners[c] != 3 - who for c in line) for cell in line
+            if owners[cell] == 0}
 
 
 def completions(position: Position, who: int) -> set[int]:
@@ -268,15 +308,18 @@ def draw_squares(frame: pd.DataFrame) -> Figure:
     boards = list(dict.fromkeys(frame.board))
     for g, (agent, part) in enumerate(frame.groupby("agent", sort=False)):
         done = part[part.finished == "yes"]
-        ax.plot([boards.index(b) for b in done.board], done.nodes.astype(float), marker=drawing.MARKS[g], color=drawing.COLOURS[g], lw=1.8, label=agent)
+        ax.plot([boards.index(b) for b in done.board], done.nodes.astype(float), marker=drawing.MARKS[g],
+                color=drawing.COLOURS[g], lw=1.8, label=agent)
     for one in printed("003", "squares"):
         at = f"{one['m']}×{one['n']} k={one['k']}"
         if at in boards:
             ax.axvline(boards.index(at), color=drawing.PRINTED, lw=1.2, ls="--")
-            ax.annotate(f"printed: {one['agent']} {one['empty_squares']}", (boards.index(at), 1), xycoords=("data", "axes fraction"), xytext=(3, -12),
+            ax.annotate(f"printed: {one['agent']} {one['empty_squares']}", (boards.index(at), 1),
+                        xycoords=("data", "axes fraction"), xytext=(3, -12),
                         textcoords="offset points", fontsize=9.5, color=drawing.PRINTED)
     ax.set_yscale("log")
-    ax.set_xticks(range(len(boards)), [f"{b}\n{frame[frame.board == b].empty_squares.iloc[0]} squares" for b in boards], fontsize=9.5)
+    ax.set_xticks(range(len(boards)), [f"{b}\n{frame[frame.board == b].empty_squares.iloc[0]} squares" for b in boards],
+                  fontsize=9.5)
     ax.set_title("Nodes to search a board out (missing: more than the budget)")
     ax.set_ylabel("nodes generated")
     ax.legend(loc="lower right")
@@ -284,7 +327,8 @@ def draw_squares(frame: pd.DataFrame) -> Figure:
 
 
 def draw_ablation(frame: pd.DataFrame) -> Figure:
-    return drawing.rates(frame, "part", "The whole agent against itself without one part", "score of the whole agent, % (50: the part does nothing)", value="score", low="score_low",
+    return drawing.rates(frame, "part", "The whole agent against itself without one part",
+                         "score of the whole agent, % (50: the part does nothing)", value="score", low="score_low",
                          high="score_high", by="board", line=50)
 
 
@@ -294,10 +338,12 @@ def with_score_interval(frame: pd.DataFrame) -> pd.DataFrame:
     mean = frame.score / 100
     spread = (frame.won + frame.drawn / 4) / n - mean**2
     reach = 1.96 * np.sqrt((spread.clip(lower=0) * n + 0.25) / (n + 1) / n)  # a virtual half-point keeps it above zero
-    return frame.assign(score_low=(100 * (mean - reach)).clip(lower=0).round(1), score_high=(100 * (mean + reach)).clip(upper=100).round(1))
+    return frame.assign(score_low=(100 * (mean - reach)).clip(lower=0).round(1),
+                        score_high=(100 * (mean + reach)).clip(upper=100).round(1))
 
 
 def draw_depths(frame: pd.DataFrame) -> Figure:
     shown = frame.assign(pair=[f"depth {a} against {b}" for a, b in zip(frame.depth, frame.against_depth, strict=True)])
-    return drawing.rates(with_score_interval(shown), "pair", "Deeper against shallower copies of the custom agent", "score of the deeper, % (draws half)", value="score",
+    return drawing.rates(with_score_interval(shown), "pair", "Deeper against shallower copies of the custom agent",
+                         "score of the deeper, % (draws half)", value="score",
                          low="score_low", high="score_high", by="board" if shown.board.nunique() > 1 else None, line=50)

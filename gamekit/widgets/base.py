@@ -25,6 +25,7 @@ class Live(anywidget.AnyWidget):
 
     state = traitlets.Dict().tag(sync=True)
     script: ClassVar[str]
+    made_in: int = 0  # the run of a cell
 
     def __init_subclass__(cls, **kwargs: Any):
         if "script" in cls.__dict__:
@@ -112,9 +113,9 @@ def _settle(widget: Live) -> None:
     if kernel is None:
         return
     cell = str((kernel.get_parent() or {}).get("metadata", {}).get("cellId") or "")
-    widget.run = shell.execution_count
+    widget.made_in = shell.execution_count
     here = _LIVE.setdefault(cell, []) if cell else []
-    for old in [old for old in here if old.run != widget.run]:
+    for old in [old for old in here if old.made_in != widget.made_in]:
         here.remove(old)
         old.close()
     here.append(widget)

@@ -5,10 +5,10 @@ const corner = (at) => EDGE + PAD + at * SIZE;
 const same = (a, b) => a && b && a[0] === b[0] && a[1] === b[1];
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-function makeBoard(root, link, model) {
+function makeBoard(root, link) {
   let state = {}, cursor = [0, 0], chosen = null, over = null, ghost = null;
   const board = el("div", { class: "gk-stage" });
-  const panel = makePanel(link, model);
+  const panel = makePanel(link);
   root.prepend(el("div", { class: "gk-table" }, board, panel.node));
 
   // ---------------------------------------------------------------- which move a cell means
@@ -124,7 +124,7 @@ function makeBoard(root, link, model) {
 
 // ------------------------------------------------------------------------ beside the board
 
-function makePanel(link, model) {
+function makePanel(link) {
   let thinking = false;
   const status = el("div", { class: "gk-status", "aria-live": "polite" });
   const nodes = el("span", { class: "gk-live" });
@@ -150,7 +150,7 @@ function makePanel(link, model) {
     el("div", { class: "gk-buttons" }, undo, button("Swap sides", "swap", "play on with the other colour"), hint,
       button("New game", "new", "start again"), play, pause, step, stop), told, curve);
 
-  model.on("msg:custom", (message) => { if ("nodes" in message && thinking) nodes.textContent = `${count(message.nodes)} nodes`; });
+  link.on((message) => { if ("nodes" in message && thinking) nodes.textContent = `${count(message.nodes)} nodes`; });
   const pulse = setInterval(() => {
     if (!node.isConnected) return;
     if (thinking) link.send("ping");

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import html
 from collections.abc import Iterable
 from typing import Any
 
 from ..core import Game, GamekitError, Position
 from ..games import game as game_of
-from ..heuristics import HeuristicError, heuristic_of
+from ..heuristics import heuristic_of
 from ..players import Choice, Player
 from ..players import player as player_of
 from ..show import effects, piece, step, svg, value_text
@@ -29,13 +30,11 @@ class Board(Live):
     def __init__(self, game: Game, seats: list[str | Player], position: Position, seed: int):
         super().__init__()
         self.game, self.position, self.seed, self.first = game, position, seed, position
-        self.names, self.players = ["", ""], [None, None]
+        self.names = ["", ""]
+        self.players: list[Player | None] = [None, None]
         for seat, who in enumerate(seats):
             self._sit(seat, who)
-        try:
-            self._judge = heuristic_of(None, game)
-        except HeuristicError:
-            self._judge = None
+        self._judge = heuristic_of(None, game) if game.default_heuristic else None
         self.thought: Thought | None = None
         self.told: dict[str, Any] | None = None  # what the last agent thought
         self.hint: str | None = None
@@ -52,13 +51,15 @@ class Board(Live):
     def _sit(self, seat: int, who: str | Player) -> None:
         """Give a seat to you or to an agent; a mistake in its name or its heuristic is told at once."""
         if isinstance(who, str) and who.strip().lower() in ("you", "human", ""):
-            new, name = None, "you"
+            new: Player | None = None
+            name = "you"
         else:
             new = copy.copy(player_of(who))  # shared with nobody
             new.begin(self.game, self.seed + seat)
             name = new.spec
-        if self.players[seat] is not None:
-            self.players[seat].close()
+        old = self.players[seat]
+        if old is not None:
+            old.close()
         self.players[seat], self.names[seat] = new, name
 
     @property
@@ -92,10 +93,11 @@ class Board(Live):
             return "the game is over; start a new one, or undo"
         if not self.yours:
             return f"it is not your turn: {self.names[self.position.turn - 1]} is to move"
-        owner, _ = self.game.cells(self.position.record)[row][col]
+        cells = self.game.cells(self.position.record)
+        owner, _ = cells[row][col]
         me = self.position.turn
         if getattr(self.game, "gravity", False):
-            return f"column {col + 1} is full"
+            return f"column {col + 1} is full" if cells[0][col][0] else "no legal move goes there"
         if self.game.name == "conga":
             if start is None:
                 return ("your stones here are shut in: every direction is blocked" if owner == me else
@@ -256,11 +258,14 @@ class Board(Live):
                 "move": choice.move, "value": value_text(choice.value), "line": self.game.join(choice.line[:12]),
                 "depth": choice.depth, "nodes": choice.counters.get("generated", 0), "seconds": choice.seconds,
                 "stopped_by": choice.stopped_by, "bounds": bool(getattr(player, "switch", {}).get("prune")),
-                "bars": [{"move": m, "value": v, "text": value_text(v)} for m, v in ranked[:10]], "weighed": len(ranked)}
+                "bars": [{"move": m, "value": v, "text": value_text(v)} for m, v in ranked[:10]],
+                "weighed": len(ranked)}
 
     def _moves(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
         """Every legal move with the cells it is clicked on and what it would change, and those pieces drawn."""
-        position, ghosts, moves = self.position, {}, []
+        position = self.position
+        ghosts: dict[str, str] = {}
+        moves: list[dict[str, Any]] = []
         cells = self.game.cells(position.record)
         light = hasattr(self.game, "gravity") or len(cells) * len(cells[0]) * len(position.codes()) < PREVIEWED
         for code in position.codes():
@@ -290,7 +295,8 @@ class Board(Live):
         score = self.game.score(self.position.record)
         return {
             "title": str(self.game), "svg": svg(self.position), "rows": len(cells), "cols": len(cells[0]),
-            "owners": [[owner for owner, _ in row] for row in cells], "labels": [[label for _, label in row] for row in cells],
+            "owners": [[owner for owner, _ in row] for row in cells],
+            "labels": [[label for _, label in row] for row in cells],
             "columns": bool(getattr(self.game, "gravity", False)), "moves": moves, "ghosts": ghosts,
             "status": self._status(), "yours": self.yours, "over": self.position.winner is not None,
             "thinking": self.thought is not None, "hint": self.hint or None, "running": self.running,
@@ -303,14 +309,12 @@ class Board(Live):
         return svg(self.position)
 
     def still(self) -> str:
-        import html
-
         who = html.escape(f"{self.game}: {self.names[0]} against {self.names[1]}")
         return f'<div class="gk-still"><p>{who}. {html.escape(self._status())}</p>{self.picture()}</div>'
 
 
-def play_board(game: str | Game = "connect_four", opponent: str | Player = "alphabeta(depth=4)", you: str | Player = "you",
-               seat: int = 1, moves: str | Iterable[str] = (), seed: int = 0) -> Board:
+def play_board(game: str | Game = "connect_four", opponent: str | Player = "alphabeta(depth=4)",
+               you: str | Player = "you", seat: int = 1, moves: str | Iterable[str] = (), seed: int = 0) -> Board:
     """A board to play on with the mouse or the arrow keys; `you` may be an agent too, to watch the two.
 
     `seat=2` lets the opponent begin, `moves` is a line to start from.

@@ -32,10 +32,17 @@ class Link {
     };
     this.dead = () => this.tell("The kernel was restarted or is gone: run this cell again.");
     this.away = () => this.send("bye", { view: this.view });
-    model.on("msg:custom", this.hear);
-    model.on("comm:close", this.dead);
+    this.handlers = [];
+    this.on(this.hear);
+    model.on("comm_live_update", this.dead);
     window.addEventListener("pagehide", this.away);
     this.send("hello", { view: this.view });
+  }
+
+  /** Hear the kernel's messages for as long as this page lives. */
+  on(handler) {
+    this.handlers.push(handler);
+    this.model.on("msg:custom", handler);
   }
 
   tell(text) {
@@ -60,12 +67,12 @@ class Link {
     this.away();
     this.waiting.forEach(clearTimeout);
     window.removeEventListener("pagehide", this.away);
-    this.model.off("msg:custom", this.hear);
-    this.model.off("comm:close", this.dead);
+    this.handlers.forEach((handler) => this.model.off("msg:custom", handler));
+    this.model.off("comm_live_update", this.dead);
   }
 }
 
-/** A widget's page: `make(root, link, model)` builds it once and returns how to draw a state. */
+/** A widget's page: `make(root, link)` builds it once and returns how to draw a state. */
 function page(kind, make) {
   return ({ model, el: host }) => {
     const root = el("div", { class: `gk ${kind}`, "data-lm-suppress-shortcuts": "true" });
@@ -75,7 +82,7 @@ function page(kind, make) {
     });
     host.append(root);
     const link = new Link(model, root);
-    const draw = make(root, link, model);
+    const draw = make(root, link);
     const redraw = () => draw(model.get("state"));
     model.on("change:state", redraw);
     redraw();

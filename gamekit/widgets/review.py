@@ -78,7 +78,7 @@ def moves_of(record: Any, game: str | Game | None) -> tuple[Game, list[str]]:
     if isinstance(moves, str):
         return board, read_transcript(board, moves)
     if not isinstance(moves, Iterable):
-        raise GamekitError(f"a game to review is a record, a position, a transcript or a list of moves; given {record!r}")
+        raise GamekitError(f"a game to review is a record, a position, a transcript or a list of moves, not {record!r}")
     return board, board.replay(list(moves)).line
 
 
@@ -87,9 +87,9 @@ class Review(Live):
 
     script = "review.js"
 
-    def __init__(self, game: Game, moves: list[str], heuristic: Heuristic, judge: Judge | None, players: tuple[str, ...]):
+    def __init__(self, game: Game, moves: list[str], heuristic: Heuristic, judge: Judge | None):
         super().__init__()
-        self.game, self.heuristic, self.players = game, heuristic, players
+        self.game, self.heuristic = game, heuristic
         self.steps = [game.start()]
         self.plies: list[Ply] = []
         for move in moves:
@@ -140,29 +140,34 @@ class Review(Live):
         return end + (f", {outcome.score[0]:g} : {outcome.score[1]:g}" if outcome and outcome.score else "")
 
     def snapshot(self) -> dict[str, Any]:
+        plies = [{"move": p.move, "player": p.player, "value": p.value, "text": self._words(n), "verdict": p.verdict,
+                  "remark": p.remark} for n, p in enumerate(self.plies, 1)]
+        return {"title": str(self.game), "svg": svg(self.steps[self.at]), "at": self.at,
+                "marks": list(self.game.players), "plies": plies, "bars": self._bars(), "by": str(self.heuristic), "judged": self.judged,
+                "lost": len(self.lost), "status": self._status(), "kind": self.game.name}
+
+    def _bars(self) -> list[dict[str, Any]]:
+        """The exact values of the moves there were, where they are known."""
         ply = self.plies[self.at - 1] if self.at else None
-        bars = [{"move": move, "value": value, "text": value_text(value), "best": move == ply.move}
-                for move, value in sorted((ply.exact or {}).items(), key=lambda item: -(item[1] or 0))
-                if value is not None][:12] if ply else []
-        return {"title": str(self.game), "svg": svg(self.steps[self.at]), "at": self.at, "marks": list(self.game.players),
-                "plies": [{"move": p.move, "player": p.player, "value": p.value, "text": self._words(n), "verdict": p.verdict,
-                           "remark": p.remark} for n, p in enumerate(self.plies, 1)], "bars": bars, "by": str(self.heuristic),
-                "judged": self.judged, "lost": len(self.lost), "status": self._status(), "kind": self.game.name,
-                "players": [str(name) for name in self.players]}
+        known = [(move, value) for move, value in (ply.exact or {}).items() if value is not None] if ply else []
+        return [{"move": move, "value": value, "text": value_text(value), "best": ply is not None and move == ply.move}
+                for move, value in sorted(known, key=lambda item: -item[1])[:12]]
 
     def picture(self) -> str:
         return svg(self.steps[-1])
 
     def still(self) -> str:
-        rows = "".join(f"<tr><td>{n}</td><td>{html.escape(self.game.players[p.player - 1])}</td><td>{html.escape(p.move)}</td>"
-                       f"<td>{html.escape(self._words(n))}</td><td style='text-align:left'>{html.escape(p.remark)}</td></tr>"
+        rows = "".join(f"<tr><td>{n}</td><td>{html.escape(self.game.players[p.player - 1])}</td>"
+                       f"<td>{html.escape(p.move)}</td><td>{html.escape(self._words(n))}</td>"
+                       f"<td style='text-align:left'>{html.escape(p.remark)}</td></tr>"
                        for n, p in enumerate(self.plies, 1))
-        return (f'<div class="gk-still"><p>{html.escape(repr(self).splitlines()[0])}</p><div style="display:flex;flex-wrap:wrap;'
-                f'gap:20px">{self.picture()}<div style="max-height:420px;overflow:auto"><table><tr><th>ply</th><th></th><th>move</th>'
-                f"<th>{html.escape(str(self.heuristic))}</th><th></th></tr>{rows}</table></div></div></div>")
+        titles = f"<tr><th>ply</th><th></th><th>move</th><th>{html.escape(str(self.heuristic))}</th><th></th></tr>"
+        return (f"<div class='gk-still'><p>{html.escape(repr(self).splitlines()[0])}</p><div style='display:flex;"
+                f"flex-wrap:wrap;gap:20px'>{self.picture()}<div style='max-height:420px;overflow:auto'>"
+                f"<table>{titles}{rows}</table></div></div></div>")
 
 
-def review(record: Any, game: str | Game | None = None, heuristic: Any = None, judge: Judge | None | str = "exact",
+def review(record: Any, game: str | Game | None = None, heuristic: Any = None, judge: Judge | str | None = "exact",
            seconds: float = 3.0) -> Review:
     """Go through a played game, a record, a position's moves or a transcript, move by move.
 
@@ -173,4 +178,4 @@ def review(record: Any, game: str | Game | None = None, heuristic: Any = None, j
     wanted = exact(board, seconds) if judge == "exact" else judge
     if wanted is not None and not callable(wanted):
         raise GamekitError(f"judge={judge!r} is not allowed; judge is 'exact', None, or a function of a position")
-    return Review(board, moves, heuristic_of(heuristic, board), wanted, tuple(getattr(record, "players", ())))
+    return Review(board, moves, heuristic_of(heuristic, board), wanted)

@@ -5,7 +5,7 @@ const MEANING = { max: "MAX to move", min: "MIN to move", leaf: "at the horizon:
   table: "known from the table", cut: "never looked at" };
 const ROWS = 600; // drawn at once; more are behind a line that says so
 
-function makeTree(root, link, model) {
+function makeTree(root, link) {
   let state = {}, sides = [], step = null, timer = null;
   const stage = el("div", { class: "gk-stage" }), caption = el("div", { class: "gk-line" });
   const slider = el("input", { type: "range", min: 1, class: "gk-slider", "aria-label": "step of the search",
@@ -53,7 +53,7 @@ function makeTree(root, link, model) {
   };
   const learnAll = (side, open) => Object.entries(open).forEach(([of, cards]) => { learn(side, of, cards); side.open.add(Number(of)); });
 
-  model.on("msg:custom", (message) => {
+  link.on((message) => {
     const side = sides[message.side];
     if (!side) return;
     if ("children" in message) { learn(side, message.of, message.children); side.open.add(message.of); drawSide(side); }
@@ -148,7 +148,7 @@ function makeTree(root, link, model) {
       () => { halt(); step = null; side.now = null; link.send("cut", { side: number, after: side.cutAt }); }, "gk-next-cut");
     const fold = button("Fold", "close all but the first level", () => { side.open = new Set([0]); drawSide(side); });
     columns.append(el("section", { class: "gk-side" },
-      el("div", { class: "gk-side-head" }, el("b", {}, given.name), el("span", {}, `plays ${given.move}, worth ${given.value}`),
+      el("div", { class: "gk-side-head" }, el("b", {}, given.name), el("span", {}, given.complete ? `plays ${given.move}, worth ${given.value}` : "unfinished"),
         el("span", { class: "gk-spring" }), given.name === "minimax" ? null : cut, fold),
       given.complete ? null : el("div", { class: "gk-note" }, `stopped at ${count(given.cap)} positions: what follows was not searched`),
       side.facts, side.list));
@@ -161,7 +161,8 @@ function makeTree(root, link, model) {
     state = next;
     stage.innerHTML = state.svg;
     caption.textContent = `the root: ${state.max} is MAX`;
-    slider.max = slider.value = state.steps;
+    slider.max = state.steps;
+    slider.value = state.steps;
     sides = state.sides.map(makeSide);
     draw();
   };

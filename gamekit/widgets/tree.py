@@ -104,7 +104,8 @@ class Tree(Live):
     def do_look(self, side: int, id: int) -> None:
         """The board at a node."""
         here = self.sides[side]
-        self.send({"side": side, "look": id, "svg": svg(here.at(id)), "line": [here.nodes[i].move for i in here.path(id)[1:]]})
+        line = [here.nodes[i].move for i in here.path(id)[1:]]
+        self.send({"side": side, "look": id, "svg": svg(here.at(id)), "line": line})
 
     def do_step(self, step: int) -> None:
         """The search after so many nodes: the way to the node at work, and the counters."""
@@ -144,20 +145,23 @@ class Tree(Live):
             facts = ", ".join(f"{count:,} {name}" for name, count in side.counters(None).items())
             columns.append(f"<div><b>{html.escape(side.name)}</b>: {html.escape(side.found.move)} "
                            f"({value_text(side.found.value)})<br><small>{facts}</small>{self._outline(side, 0)}</div>")
-        return (f'<div class="gk-still" style="display:flex;flex-wrap:wrap;gap:24px">{self.picture()}{"".join(columns)}</div>')
+        return ("<div class='gk-still' style='display:flex;flex-wrap:wrap;gap:24px'>"
+                f"{self.picture()}{''.join(columns)}</div>")
 
     def _outline(self, side: Side, of: int) -> str:
         items = []
         for i in side.children.get(of, [])[:12]:
             node = side.nodes[i]
-            text = f"{html.escape(node.move or '')} <code>{value_text(node.value)}</code>"
-            text = f"<s>{html.escape(node.move or '')}</s> cut" if node.kind == "cut" else f"<b>{text}</b>" if node.best else text
+            move, value = html.escape(node.move or ""), value_text(node.value)
+            text = f"<s>{move}</s> cut" if node.kind == "cut" else f"{move} <code>{value}</code>"
+            text = f"<b>{text}</b>" if node.best else text
             items.append(f"<li>{text}{f' <i>{html.escape(node.why)}</i>' if node.cut else ''}"
                          + (self._outline(side, i) if node.best else "") + "</li>")
         return f"<ul>{''.join(items)}</ul>" if items else ""
 
 
-def search_tree(position: Position, player: str | Player = "alphabeta(depth=3)", beside: bool = True, cap: int = CAP) -> Tree:
+def search_tree(position: Position, player: str | Player = "alphabeta(depth=3)", beside: bool = True,
+                cap: int = CAP) -> Tree:
     """Look into the search a player would make of a position; `beside` puts minimax and alpha-beta side by side.
 
     A search that would generate more than `cap` positions is shown as far as it came.

@@ -1,6 +1,6 @@
 // The weights' page: a slider each, and the evaluation that follows them.
 
-function makeWeights(root, link, model) {
+function makeWeights(root, link) {
   const seen = el("div", { class: "gk-stage" }), knobs = el("div", { class: "gk-knobs" });
   const spec = el("div", { class: "gk-title" }), note = el("div", { class: "gk-note", role: "status" });
   const moves = el("div", {}), rows = new Map();
@@ -15,7 +15,7 @@ function makeWeights(root, link, model) {
     busy = true;
     link.send("set", { name, value });
   }
-  model.on("msg:custom", (message) => {
+  link.on((message) => {
     if (!("answer" in message)) return;
     busy = false;
     if (next) { const { name, value } = next; next = null; set(name, value); }

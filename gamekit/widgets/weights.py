@@ -7,7 +7,8 @@ from typing import Any
 
 from ..core import Position
 from ..heuristics import Heuristic, heuristic_of
-from ..show import Seen, value_text
+from ..seen import Seen
+from ..show import value_text
 from ..specs import Param
 from .base import Live
 
@@ -45,8 +46,8 @@ class Weights(Live):
         return {"seen": Seen(self.position, self.heuristic, self.me)._repr_html_(), "spec": str(self.heuristic),
                 "weights": [{"name": name, "value": settings[name], "about": param.about, **_range(param)}
                             for name, param in self.heuristic.params.items()],
-                "bars": [{"move": m, "value": v, "text": value_text(v), "best": v == ranked[0][1]} for m, v in ranked[:12]],
-                "moves": len(ranked)}
+                "bars": [{"move": move, "value": value, "text": value_text(value), "best": value == ranked[0][1]}
+                         for move, value in ranked[:12]], "moves": len(ranked)}
 
     def picture(self) -> str:
         return Seen(self.position, self.heuristic, self.me)._repr_svg_()

@@ -9,7 +9,6 @@ import shutil
 import socket
 import subprocess
 import time
-import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -25,7 +24,8 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 def find_chromium() -> str:
     """The browser; its absence fails the tests, for a skipped one shows nothing."""
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     assert found, "no chromium on this machine: install Debian's chromium, or name another in CHROMIUM"
     return found
 
@@ -38,12 +38,12 @@ class Lab:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        places = {name: str(folder / name.lower()) for name in
-                  ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "JUPYTERLAB_SETTINGS_DIR",
-                   "JUPYTERLAB_WORKSPACES_DIR")}
+        places = {name: str(folder / name.lower()) for name in (
+            "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "JUPYTERLAB_SETTINGS_DIR",
+            "JUPYTERLAB_WORKSPACES_DIR")}
         self.work = folder / "work"
         self.work.mkdir()
-        self.log = open(folder / "server.log", "wb")
+        self.log = (folder / "server.log").open("wb")
         self.server = subprocess.Popen(command(self.work, self.port, browser=False), cwd=self.work, stdout=self.log,
                                        stderr=self.log, env={**environment(self.token), **places})
         self.url = f"http://127.0.0.1:{self.port}"
@@ -57,11 +57,10 @@ class Lab:
                 time.sleep(0.1)
         raise AssertionError((folder / "server.log").read_text())
 
-    def ask(self, path: str, method: str = "GET"):
-        request = urllib.request.Request(f"{self.url}{path}", headers={"Authorization": f"token {self.token}"}, method=method)
+    def ask(self, path: str):
+        request = urllib.request.Request(f"{self.url}{path}", headers={"Authorization": f"token {self.token}"})
         with urllib.request.urlopen(request, timeout=5) as answer:
-            text = answer.read()
-        return json.loads(text) if text else None
+            return json.loads(answer.read())
 
     def sessions(self, name: str) -> list[dict]:
         return [s for s in self.ask("/api/sessions") if s["path"] == name]
@@ -113,15 +112,14 @@ class Lab:
 
     def finished(self, page: Page, cells: int, seconds: float = 40) -> None:
         """Every code cell has run, and none ended in an error."""
-        self.wait(lambda: page.locator(".jp-CodeCell .jp-InputArea-prompt").evaluate_all(
-            "all => all.filter(p => /^\\[\\d+\\]:$/.test(p.textContent)).length") >= cells, f"{cells} cells to have run", seconds)
+        ran = "all => all.filter(p => /^\\[\\d+\\]:$/.test(p.textContent)).length"
+        prompts = page.locator(".jp-CodeCell .jp-InputArea-prompt")
+        self.wait(lambda: prompts.evaluate_all(ran) >= cells, f"{cells} cells to have run", seconds)
         errors = page.locator(".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr'], .jp-mod-error")
         wrong = [text for text in errors.all_inner_texts() if "Error" in text]
         assert not wrong, wrong
 
     def close(self) -> None:
-        for session in self.ask("/api/sessions"):
-            self.ask(f"/api/sessions/{session['id']}", "DELETE")
         self.server.terminate()
         try:
             self.server.wait(10)

@@ -15,7 +15,8 @@ GAMES = ["connect_four", "conga", "candy(board=ReesesPieces)", "mnk(m=3,n=3,k=3)
 CLICK_THROUGH = """async (board) => {
   const wait = (true_, ms = 8000) => new Promise((done, fail) => {
     const end = performance.now() + ms;
-    const look = () => true_() ? done() : performance.now() > end ? fail(new Error(board.innerText)) : setTimeout(look, 4);
+    const late = () => fail(new Error(board.innerText));
+    const look = () => true_() ? done() : performance.now() > end ? late() : setTimeout(look, 4);
     look();
   });
   const status = () => board.querySelector('.gk-status').textContent;
@@ -38,10 +39,24 @@ CLICK_THROUGH = """async (board) => {
 }"""
 
 
-def test_every_game_is_played_to_its_end_by_clicking(lab, shots):
-    cells = ["import gamekit as gk", *(f"gk.play_board({game!r}, 'alphabeta(depth=2)')" for game in GAMES)]
+BROKEN = """@gk.heuristic('mnk')
+def broken(board, me, params):
+    return board[7, 7] / 0.0
+gk.check_heuristic(broken, 'mnk')"""
+
+
+@pytest.fixture(scope="module")
+def page(lab):
+    """One notebook with a board for every game, one for two agents, and a heuristic that fails."""
+    cells = ["import gamekit as gk", *(f"gk.play_board({game!r}, 'alphabeta(depth=2)')" for game in GAMES),
+             "gk.play_board('conga', 'random', you='alphabeta(depth=2)')", BROKEN]
     page = lab.open(cells, "games.ipynb")
-    lab.finished(page, len(cells))
+    lab.wait(lambda: page.locator(".jp-OutputArea-output", has_text="broken").count() > 0, "the last cell to have run")
+    yield page
+    page.close()
+
+
+def test_every_game_is_played_to_its_end_by_clicking(page, lab, shots):
     late = []
     for number, game in enumerate(GAMES):
         board = page.locator(".gk-play").nth(number)
@@ -67,17 +82,17 @@ def test_every_game_is_played_to_its_end_by_clicking(lab, shots):
             page.locator(".gk-play").nth(number).scroll_into_view_if_needed()
             page.wait_for_timeout(200)
             page.locator(".gk-play").nth(number).screenshot(path=shots / f"board-{game.split('(')[0]}-dark.png")
-    page.close()
 
 
 COUNT = """import threading, ipywidgets
 print("threads", sum(t.name == "gamekit-think" for t in threading.enumerate()),
-      "boards", sum(type(w).__name__ == "Board" and w.comm is not None for w in ipywidgets.widgets.widget._instances.values()))"""
+      "boards", sum(type(w).__name__ == "Board" and w.comm is not None
+                    for w in ipywidgets.widgets.widget._instances.values()))"""
 
 
 def test_a_long_search_can_be_stopped_and_nothing_is_left_behind(lab):
-    page = lab.open(["import gamekit as gk, os\nprint('pid', os.getpid())", "gk.play_board('connect_four', 'alphabeta(depth=40)')", COUNT],
-                    "manners.ipynb")
+    page = lab.open(["import gamekit as gk, os\nprint('pid', os.getpid())",
+                     "gk.play_board('connect_four', 'alphabeta(depth=40)')", COUNT], "manners.ipynb")
     lab.finished(page, 3)
     board, outputs = page.locator(".gk-play"), page.locator(".jp-OutputArea-output pre")
     status = board.locator(".gk-status")
@@ -124,32 +139,43 @@ def test_a_long_search_can_be_stopped_and_nothing_is_left_behind(lab):
     page.close()
 
 
-def test_an_illegal_click_says_why_and_agents_play_each_other(lab):
-    page = lab.open(["import gamekit as gk", "gk.play_board('mnk', 'leftmost')",
-                     "gk.play_board('conga', 'random', you='alphabeta(depth=2)')",
-                     "@gk.heuristic('mnk')\ndef broken(board, me, params):\n    return board[7, 7] / 0.0\n"
-                     "gk.check_heuristic(broken, 'mnk')"], "why.ipynb")
-    page.wait_for_selector(".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr'], .jp-mod-error, .jp-OutputArea-output[data-mime-type='application/vnd.jupyter.error']")
-    assert "broken" in page.locator(".jp-OutputArea-output").last.inner_text(), "a broken heuristic shows its error in the cell"
-    human, agents = page.locator(".gk-play").nth(0), page.locator(".gk-play").nth(1)
+def test_a_broken_heuristic_shows_its_error_in_the_cell(page):
+    text = page.locator(".jp-OutputArea-output").last.inner_text()
+    assert "HeuristicError" in text
+    assert "broken" in text
+
+
+def test_an_illegal_click_says_why(page):
+    human = page.locator(".gk-play").nth(3)
+    human.scroll_into_view_if_needed()
+    human.locator(".gk-new").click()
+    ready(human, "b => b.querySelectorAll('.gk-piece').length === 0")
     human.locator(".gk-hit[data-cell='1,1']").click()
-    page.wait_for_function("document.querySelectorAll('.gk-play')[0].querySelectorAll('.gk-piece').length === 2")
+    ready(human, "b => b.querySelectorAll('.gk-piece').length === 2")
     human.locator(".gk-hit[data-cell='1,1']").click()
-    page.wait_for_function("document.querySelector('.gk-note').textContent.includes('taken by X')")
+    ready(human, "b => b.querySelector('.gk-note').textContent.includes('taken by X')")
     assert human.locator(".gk-piece").count() == 2, "an illegal click changes nothing"
-    human.locator(".gk-hint").first.click()
-    page.wait_for_selector(".gk-hit.gk-hint")
+    human.locator("button.gk-hint").click()
+    ready(human, "b => b.querySelector('rect.gk-hint')")
     human.locator(".gk-seat").nth(1).fill("alphabetta(depth=2)")
     human.locator(".gk-seat").nth(1).press("Enter")
-    page.wait_for_function("document.querySelector('.gk-note').textContent.includes('did you mean')")
+    ready(human, "b => b.querySelector('.gk-note').textContent.includes('did you mean')")
 
+
+def test_agents_play_each_other(page):
+    agents = page.locator(".gk-play").nth(5)
+    agents.scroll_into_view_if_needed()
     agents.locator(".gk-step").click()
-    page.wait_for_function("document.querySelectorAll('.gk-play')[1].querySelectorAll('.gk-curve rect').length === 2")
+    ready(agents, "b => b.querySelectorAll('.gk-curve rect').length === 2")
     agents.locator(".gk-run").click()
-    page.wait_for_function("document.querySelectorAll('.gk-play')[1].querySelectorAll('.gk-curve rect').length > 5")
+    ready(agents, "b => b.querySelectorAll('.gk-curve rect').length > 5")
     agents.locator(".gk-pause").click()
-    page.wait_for_function("!document.querySelectorAll('.gk-play')[1].querySelector('.gk-run').hidden")
+    ready(agents, "b => !b.querySelector('.gk-run').hidden")
     moves = agents.locator(".gk-curve rect").count()
     time.sleep(0.3)
     assert agents.locator(".gk-curve rect").count() == moves, "paused agents do not move"
-    page.close()
+
+
+def ready(board, condition: str) -> None:
+    """Wait until something is true of a board."""
+    board.page.wait_for_function(condition, arg=board.element_handle())

@@ -1,4 +1,4 @@
-"""The search tree in a real browser: a cut branch opened, the search stepped through, fifty thousand nodes behind it."""
+"""The search tree in a real browser: a cut branch opened, the search stepped through, 50 000 nodes behind it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ pytestmark = pytest.mark.browser
 
 
 def test_open_a_cut_branch_and_step_through(lab, shots):
-    page = lab.open(["import gamekit as gk", "gk.search_tree(gk.game('connect_four').replay('4435'), 'alphabeta(depth=6)')"], "tree.ipynb")
+    page = lab.open(["import gamekit as gk",
+                     "gk.search_tree(gk.game('connect_four').replay('4435'), 'alphabeta(depth=6)')"], "tree.ipynb")
     lab.finished(page, 2)
     tree = page.locator(".gk-tree")
     minimax, alphabeta = tree.locator(".gk-side").nth(0), tree.locator(".gk-side").nth(1)
@@ -30,7 +31,8 @@ def test_open_a_cut_branch_and_step_through(lab, shots):
     took = closed.evaluate("""async (node) => {
       const list = node.parentElement, before = list.children.length, started = performance.now();
       node.querySelector('.gk-toggle').click();
-      while (list.children.length === before && performance.now() - started < 3000) await new Promise(requestAnimationFrame);
+      const waiting = () => list.children.length === before && performance.now() - started < 3000;
+      while (waiting()) await new Promise(requestAnimationFrame);
       return performance.now() - started;
     }""")
     assert took < 500, f"a node of fifty thousand opened in {took:.0f} ms"

@@ -1,7 +1,10 @@
 """Whatever a player does, its game has a label, its opponent has the point, and the sweep goes on."""
 
+import os
+import signal
 import time
 
+import psutil
 import pytest
 from bad_players import HARMLESS, QUICK, SLOW, Liar, good, hangs, reseeds
 
@@ -55,6 +58,26 @@ def test_limit_and_a_second(tmp_path):
     result = match("connect_four", hangs, "random", games=1, limit=LIMIT)
     assert result.terminations == {"timeout": 1}
     assert time.monotonic() - started < LIMIT + 1
+
+
+def test_no_player_outlives_its_sweep(tmp_path):
+    """Killed outright, the sweep cannot end the player's process; the kernel does."""
+    from conftest import start_child
+
+    def hangs_somewhere(position):
+        (tmp_path / "pid").write_text(str(os.getpid()))
+        hangs(position)
+
+    pid = start_child(lambda: match("connect_four", hangs_somewhere, "random", games=1, limit=60))
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        time.sleep(0.01)
+    player = int((tmp_path / "pid").read_text())
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    deadline = time.monotonic() + 2
+    while psutil.pid_exists(player) and psutil.Process(player).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline, os.kill(player, signal.SIGKILL)
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("odd", HARMLESS, ids=lambda x: x.__name__)
