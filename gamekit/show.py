@@ -185,7 +185,8 @@ def piece(game: Game, owner: int, label: str) -> str:
         shape = tag("circle", "gk-body", r=radius, fill=colour)
     if label:
         return shape + text(0, 0, label, 19, ink, "gk-label", bold=True)
-    stroke: dict[str, Any] = {"fill": "none", "stroke": ink, "stroke_width": 5, "stroke_linecap": "round", "opacity": 0.85}
+    stroke: dict[str, Any] = {"fill": "none", "stroke": ink, "stroke_width": 5, "stroke_linecap": "round",
+                              "opacity": 0.85}
     if owner == 1:
         return shape + tag("path", d=f"M{-arm:g} {-arm:g}L{arm:g} {arm:g}M{-arm:g} {arm:g}L{arm:g} {-arm:g}", **stroke)
     return shape + tag("circle", r=arm * 1.15, **stroke)

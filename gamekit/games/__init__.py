@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba.core.errors import NumbaError
 
 from ..core import DRAW, LOST, RUNNING, WON, Game, GamekitError, make_move
@@ -37,7 +38,7 @@ def register(kind: type[Game]) -> type[Game]:
     if not isinstance(name, str) or not name.isidentifier():
         raise GamekitError(f"a game needs a name of letters, digits and underscores; given {name!r}")
     state: Any = getattr(kind, "state", None)
-    if state is None or not state.names or state.names[0] != "turn" or state["turn"].str[1:] != "i4":
+    if not isinstance(state, np.dtype) or not state.names or state.names[0] != "turn" or state["turn"].str[1:] != "i4":
         raise GamekitError(f"{name}: the first field of state must be ('turn', 'i4'); given {state}")
     if name in GAMES and GAMES[name].__module__.startswith(__package__):
         raise GamekitError(f"there is already a built-in game {name!r}; choose another name")

@@ -187,9 +187,9 @@ class Heuristic:
                 here = [f for f in traceback.extract_tb(again.__traceback__) if f.filename == self._file]
                 if here:
                     where = f" at {_short(here[-1].filename)}, line {here[-1].lineno}: {here[-1].line}"
-            if not where and not self.own:
-                return error or HeuristicError(f"heuristic {self.name!r} failed in compiled code")
             what = f"{type(error).__name__}: {error}" if error else "an error in compiled code"
+            if not where:  # the evaluation does not fail here, so the rules did
+                return GamekitError(f"the rules of {position.game.name} (or heuristic {self.name!r}) failed with {what}")
             return HeuristicError(f"heuristic {self.name!r} failed with {what}{where}\nin the position\n{position}")
         if np.isnan(value):  # the search does not keep the number
             leaf = self.leaf(position.game)

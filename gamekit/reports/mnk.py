@@ -86,7 +86,8 @@ def _any_board(rows: Sequence[str], k: int) -> Position:
 
 SEARCHES = {"minimax": "search(depth={cells},prune=off,nodes={budget})",
             "alphabeta": "search(depth={cells},table=on,nodes={budget},megabytes=64)",
-            "alphabeta, ordered": "search(depth={cells},table=on,order=best+history+centre,nodes={budget},megabytes=64)"}
+            "alphabeta, ordered": "search(depth={cells},table=on,order=best+history+centre,nodes={budget},"
+                                  "megabytes=64)"}
 
 
 def squares(boards: Sequence[Sequence[int]], budget: int) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -54,7 +54,9 @@ def _sign(value: float) -> int:
 
 def exact(game: Game, seconds: float = 3.0) -> Judge:
     """A judge by the game's solver that stops judging when its time is used up."""
-    solver, end = Solver(game, megabytes=16), time.monotonic() + seconds
+    solver = Solver(game, megabytes=16)
+    solver.solve(game.start(), 0.001)  # compiles on first use; that is not the judge's time
+    end = time.monotonic() + seconds
 
     def judge(position: Position) -> Mapping[str, float | None] | None:
         left = end - time.monotonic()
@@ -143,8 +145,8 @@ class Review(Live):
         plies = [{"move": p.move, "player": p.player, "value": p.value, "text": self._words(n), "verdict": p.verdict,
                   "remark": p.remark} for n, p in enumerate(self.plies, 1)]
         return {"title": str(self.game), "svg": svg(self.steps[self.at]), "at": self.at,
-                "marks": list(self.game.players), "plies": plies, "bars": self._bars(), "by": str(self.heuristic), "judged": self.judged,
-                "lost": len(self.lost), "status": self._status(), "kind": self.game.name}
+                "marks": list(self.game.players), "plies": plies, "bars": self._bars(), "by": str(self.heuristic),
+                "judged": self.judged, "lost": len(self.lost), "status": self._status(), "kind": self.game.name}
 
     def _bars(self) -> list[dict[str, Any]]:
         """The exact values of the moves there were, where they are known."""

@@ -68,8 +68,8 @@ def test_effects_are_what_changes_on_the_board(spec):
     before = position.game.cells(position.record)
     for code in position.codes():
         after = position.game.cells(position.after(code).record)
-        changed = {(r, c, *after[r][c]) for r, row in enumerate(before) for c, cell in enumerate(row) if cell != after[r][c]}
-        assert set(effects(position, code)) == changed
+        cells = [(r, c) for r, row in enumerate(before) for c in range(len(row))]
+        assert set(effects(position, code)) == {(r, c, *after[r][c]) for r, c in cells if before[r][c] != after[r][c]}
 
 
 @pytest.mark.parametrize(("game", "name"), [key for key, h in HEURISTICS.items() if not h.own])

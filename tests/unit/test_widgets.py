@@ -26,9 +26,12 @@ def ask(widget, what, **data):
 
 def settle(board, seconds=5.0):
     end = time.monotonic() + seconds
-    while board.thought is not None and time.monotonic() < end:
+    while time.monotonic() < end:
+        with board.lock:
+            if board.thought is None:
+                return
         time.sleep(0.005)
-    assert board.thought is None
+    raise AssertionError("still thinking")
 
 
 def thinking():
@@ -53,7 +56,8 @@ def test_a_move_is_answered_at_once(spec):
 def test_every_move_can_be_clicked(spec):
     """No two moves mean the same click, and each has one."""
     board = play_board(spec, "random")
-    clicks = [(tuple(m["at"]) if not board.state["columns"] else m["at"][1], tuple(m["to"] or ())) for m in board.state["moves"]]
+    columns = board.state["columns"]
+    clicks = [(m["at"][1] if columns else tuple(m["at"]), tuple(m["to"] or ())) for m in board.state["moves"]]
     assert len(set(clicks)) == len(board.position.codes())
     board.close()
 
@@ -75,8 +79,8 @@ def test_a_long_search_stops_when_asked_and_plays_the_best_so_far():
     assert not thinking()
 
 
-@pytest.mark.parametrize("agent", ["alphabeta(depth=40)", "montecarlo(seconds=60)", "uct(seconds=60)", "custom(depth=12)",
-                                   "connect_k_agent(seconds=30)"])
+@pytest.mark.parametrize("agent", ["alphabeta(depth=40)", "montecarlo(seconds=60)", "uct(seconds=60)",
+                                   "custom(depth=12)", "connect_k_agent(seconds=30)"])
 def test_nothing_is_left_when_the_page_goes(agent):
     before = set(threading.enumerate())
     board = play_board("mnk(m=9,n=9,k=5)", agent)
@@ -184,7 +188,8 @@ def test_tree_counts_what_the_search_counts():
     said = ask(tree, "cut", side=1)
     assert said[0]["cut"] == card.id
     assert "cannot matter" in card.why
-    assert "cut off" in ask(tree, "cut", side=0)[0].get("note", "cut off") or tree.note
+    ask(tree, "cut", side=0)
+    assert tree.note == "minimax cut nothing off here"
 
 
 def test_a_large_tree_stays_light():
@@ -203,7 +208,7 @@ def test_a_large_tree_stays_light():
 def test_review_marks_moves_that_lost_value():
     game = gk.game("mnk")
     through = review("1,1 0,1 0,0 1,0 2,2", game)
-    assert through.lost == [2, 4] or 2 in through.lost, "0,1 loses against the centre"
+    assert 2 in through.lost, "an edge loses against the centre"
     assert through.judged == 5
     ask(through, "at", ply=2)
     assert through.state["at"] == 2
@@ -228,7 +233,7 @@ def test_check_and_rank_a_heuristic_of_ones_own():
     try:
         found = check_heuristic(lonely)
         assert found.good
-        assert dict((name, good) for name, good, _ in found.findings)["symmetry"] is True
+        assert {name: good for name, good, _ in found.findings}["symmetry"] is True
         ranking = rank(lonely, games=6, seconds=5)
         assert len(ranking.table) >= 4
         assert all(row["low"] <= row["share"] <= row["high"] for row in ranking.table)
@@ -245,8 +250,9 @@ def test_check_and_rank_a_heuristic_of_ones_own():
         HEURISTICS.pop(("conga", "lonely"))
 
 
-@pytest.mark.parametrize("make", [lambda p: play_board("connect_four", "random"), lambda p: search_tree(p, "alphabeta(depth=2)"),
-                                  lambda p: review(p, judge=None), lambda p: weights("windows", p)])
+@pytest.mark.parametrize("make", [
+    lambda p: play_board("connect_four", "random"), lambda p: search_tree(p, "alphabeta(depth=2)"),
+    lambda p: review(p, judge=None), lambda p: weights("windows", p)])
 def test_a_still_picture_where_no_widget_can_run(make):
     widget = make(gk.game("connect_four").replay("4435"))
     data, _ = widget._repr_mimebundle_()
