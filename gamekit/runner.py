@@ -62,7 +62,7 @@ class Result:
 class Watch:
     """What is going on in a run, cell by cell: the bar moves, and a dead kernel can be placed."""
 
-    on_cell: Callable[[], None]
+    on_cell: Callable[[], object]
     cell: int = 0
     source: str = ""
 
@@ -119,7 +119,7 @@ def promised(notebook: Path) -> list[str]:
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
             if ast.unparse(node.func.value) == "report":
-                name = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+                name = str(node.args[0].value) if node.args and isinstance(node.args[0], ast.Constant) else ""
                 files += {"table": [f"tables/{name}.csv"], "timed": [f"timed/{name}.csv"],
                           "findings": ["findings.json"],
                           "figure": [f"figures/{name}.svg", f"figures/{name}.png"]}.get(node.func.attr, [])
@@ -129,7 +129,7 @@ def promised(notebook: Path) -> list[str]:
 # -------------------------------------------------------------------------------- one run
 
 
-def execute(run: Run, on_cell: Callable[[], None] = lambda: None, timeout: float | None = None) -> Result:
+def execute(run: Run, on_cell: Callable[[], object] = lambda: None, timeout: float | None = None) -> Result:
     """Run a notebook; whatever happens, an error in words or a complete folder in place."""
     started = time.monotonic()
     part = run.home.with_name(f".{run.home.name}.{os.getpid()}.{secrets.token_hex(3)}")
@@ -185,10 +185,21 @@ def _papermill(run: Run, part: Path, watch: Watch, timeout: float | None) -> str
         for output in cell.get("outputs", ()):
             if output.get("name") == "stderr" and "Exception in thread" in output.get("text", ""):
                 return f"{run.label}: cell {number} started a thread that failed\n{_quoted(output['text'])}"
+    _forget_paths(done, str(part), f"results/scratch/{run.notebook.stem}")
     nbformat.write(done, out)
     copy.unlink()
     mark.unlink()
     return None
+
+
+def _forget_paths(notebook: Any, part: str, instead: str) -> None:
+    """The executed notebook is published: what papermill noted of times and folders is taken out."""
+    notebook.metadata.pop("papermill", None)
+    for cell in notebook.cells:
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell.source = cell.source.replace(part, instead)
 
 
 def _missing(run: Run, part: Path) -> str | None:

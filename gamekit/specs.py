@@ -138,7 +138,7 @@ class Param:
         kind = self._kind()
         word = {int: "a whole number", float: "a number", bool: "on or off", str: "a name", Spec: "a spec"}[kind]
         if self.low is None and self.high is None:
-            return word + " between -1e300 and 1e300" if kind is float else word
+            return word
         if self.high is None:
             return f"{word} of at least {write(self.low)}"
         return f"{word} from {write(self.low)} to {write(self.high)}"

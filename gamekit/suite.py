@@ -43,11 +43,16 @@ def plan(profile: str, only: str | Sequence[str] | None = None) -> list[Run]:
     for name in sorted(chosen, key=lambda n: order.get(n, -1)):
         given = dict(known["profiles"][profile].get(name) or {})
         allowed = declared(NOTEBOOKS / f"{name}.ipynb")
-        given |= {key: value for key, value in (("profile", profile), ("results", str(home.relative_to(ROOT))))
+        given |= {key: value for key, value in (("profile", profile), ("results", _shown(home)))
                   if key in allowed}
         needs = tuple(home / need for need in known["needs"].get(name, ()))
         runs.append(Run(NOTEBOOKS / f"{name}.ipynb", check(name, allowed, given), home / name, needs))
     return runs
+
+
+def _shown(path: Path) -> str:
+    """A path as it is written: from the project's root, where it lies inside."""
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def _named(wanted: str, names: Sequence[str]) -> str:

@@ -222,12 +222,14 @@ def _play(plan: Plan, jobs: list[Job], store: Store, workers: int | None, schedu
     shown = progress if progress is not None else sys.stderr.isatty() or _in_notebook()
     total = len(plan.pairs) * plan.games_each
     pool = Pool(workers, scheduler, executor, len(jobs))
-    bar: Any = tqdm(total=total, initial=total - sum(job.games for job in jobs), unit="game", disable=not shown,
-                    leave=sys.stderr.isatty())
+    bar = None
+    if shown:  # a bar brings a thread along, which a process that forks is better without
+        bar = tqdm(total=total, initial=total - sum(job.games for job in jobs), unit="game", leave=sys.stderr.isatty())
 
     def keep(job: Job, rows: list[Any]) -> None:
         store.add(job, rows)
-        bar.update(job.games)
+        if bar is not None:
+            bar.update(job.games)
 
     try:
         run(plan, jobs, pool, keep)
@@ -235,7 +237,8 @@ def _play(plan: Plan, jobs: list[Job], store: Store, workers: int | None, schedu
         pool.stop(now=True)
         raise
     finally:
-        bar.close()
+        if bar is not None:
+            bar.close()
     pool.stop(now=False)
 
 

@@ -181,15 +181,19 @@ class Heuristic:
         if value is None:
             try:
                 with np.errstate(all="raise"):
-                    self.function(self._seen(position), me or 1, self.weights(position.game))
+                    answer = self.function(self._seen(position), me or 1, self.weights(position.game))
             except Exception as again:
                 error = again
                 here = [f for f in traceback.extract_tb(again.__traceback__) if f.filename == self._file]
                 if here:
                     where = f" at {_short(here[-1].filename)}, line {here[-1].lineno}: {here[-1].line}"
+            else:
+                if not isinstance(answer, (int, float, np.number)):
+                    return HeuristicError(f"heuristic {self.name!r} returned {answer!r}; a value is a number"
+                                          f"\nin the position\n{position}")
             what = f"{type(error).__name__}: {error}" if error else "an error in compiled code"
             if not where:  # the evaluation does not fail here, so the rules did
-                return GamekitError(f"the rules of {position.game.name} (or heuristic {self.name!r}) failed with {what}")
+                return GamekitError(f"the rules of {position.game.name} (or {self.name!r}) failed with {what}")
             return HeuristicError(f"heuristic {self.name!r} failed with {what}{where}\nin the position\n{position}")
         if np.isnan(value):  # the search does not keep the number
             leaf = self.leaf(position.game)

@@ -175,9 +175,9 @@ def first_move(budget: int, heuristic: str, names: Sequence[str], deepest: int =
         for name in names:
             for depth in range(1, deepest + 1):
                 choice = player_of(form.format(d=depth, h=heuristic)).choose(game_of(board(name)).start())
-                rows.append({"agent": label, "board": name, "depth": depth, "nodes": choice.counters["generated"]})
-                grows = rows[-1]["nodes"] * (36 if label == "minimax" else 4)
-                if grows > budget:
+                nodes = choice.counters["generated"]
+                rows.append({"agent": label, "board": name, "depth": depth, "nodes": nodes})
+                if nodes * (36 if label == "minimax" else 4) > budget:
                     break
     return pd.DataFrame(rows)
 
@@ -195,8 +195,8 @@ def evaluations(heuristics: Sequence[str], depth: int, games: int, names: Sequen
     for i, one in enumerate(heuristics):
         for other in heuristics[i + 1 :]:
             for name in names:
-                result = match(board(name), *(f"alphabeta(depth={depth},heuristic={h})" for h in (one, other)),
-                               games=games, openings=games // 2 or 1, seed=seed)
+                first, second = (f"alphabeta(depth={depth},heuristic={h})" for h in (one, other))
+                result = match(board(name), first, second, games=games, openings=games // 2 or 1, seed=seed)
                 low, high = wilson(result.wins[0], result.games)
                 rows.append({"evaluation": one, "against": other, "board": name, "games": result.games,
                              "distinct": result.distinct, "won": result.wins[0],

@@ -137,7 +137,8 @@ def caps(games: pd.DataFrame, limits: Sequence[int]) -> pd.DataFrame:
 
 def sample(count: int, seed: int) -> list[Position]:
     """Positions met in random games, one after another."""
-    choose, found, position = random.Random(f"conga {seed}"), [], game_of(GAME).start()
+    choose, position = random.Random(f"conga {seed}"), game_of(GAME).start()
+    found: list[Position] = []
     while len(found) < count:
         codes = position.codes()
         position = position.after(codes[int(choose.random() * len(codes))])

@@ -162,7 +162,7 @@ def predictions(game: str, nodes: int, count: int, seed: int) -> pd.DataFrame:
         rows.append({"opponent": opponent.split("(")[0]
                      if opponent != f"search(nodes={nodes},order=front)" else "itself", "replies": asked,
                      "expected": hits,
-                     "rate": round(100 * hits / asked, 1) if asked else None, "low": round(100 * low, 1),
+                     "rate": round(100 * hits / max(asked, 1), 1), "low": round(100 * low, 1),
                      "high": round(100 * high, 1)})
     return pd.DataFrame(rows)
 

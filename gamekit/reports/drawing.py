@@ -23,7 +23,7 @@ STYLE = {"font.size": 11, "axes.titlesize": 12, "axes.titleweight": "bold", "axe
          "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#dddddd",
          "grid.linewidth": 0.8, "axes.axisbelow": True, "legend.frameon": False, "figure.constrained_layout.use": True,
          "svg.hashsalt": "gamekit", "svg.fonttype": "path", "figure.dpi": 100}
-matplotlib.rcParams.update(STYLE)
+matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type]
 
 
 def canvas(rows: int = 1, cols: int = 1, height: float = 3.6, width: float = 8.0,

@@ -284,10 +284,10 @@ class Board(Live):
         if outcome is not None:
             who = f"{names[outcome.winner - 1]} ({self.names[outcome.winner - 1]}) wins" if outcome.winner else "A draw"
             return who + (f", {outcome.score[0]:g} : {outcome.score[1]:g}" if outcome.score else "")
-        name = f"{names[position.turn - 1]} ({self.names[position.turn - 1]})"
+        name = names[position.turn - 1]
         if self.thought is not None:
             return "Looking for a hint …" if self.hint == "" else f"{name} is thinking …"
-        return f"Your move: {names[position.turn - 1]}" if self.mover is None else f"{name} is to move"
+        return f"Your move: {name}" if self.mover is None else f"{name} is to move"
 
     def snapshot(self) -> dict[str, Any]:
         cells = self.game.cells(self.position.record)

@@ -35,7 +35,7 @@ class Checkup:
         return "\n".join([f"{self.heuristic} on {self.game}", *lines])
 
     def _repr_html_(self) -> str:
-        mark = {True: "<b style='color:#00806a'>✓</b>", False: "<b style='color:#b5367f'>✗</b>", None: "·"}
+        mark = {True: "<b style='color:#1a9c80'>✓</b>", False: "<b style='color:#d0559b'>✗</b>", None: "·"}
         rows = "".join(f"<tr><td>{mark[good]}</td><td style='text-align:left'><b>{html.escape(name)}</b></td>"
                        f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
                        for name, good, text in self.findings)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
+
+from gamekit.lab import command
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,6 +19,14 @@ ROOT = Path(__file__).resolve().parents[2]
 def code_cells(name: str) -> int:
     cells = json.loads((ROOT / "notebooks" / name).read_text("utf-8"))["cells"]
     return sum(cell["cell_type"] == "code" for cell in cells)
+
+
+def test_the_server_asks_for_its_token_and_listens_here_only(lab):
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(f"{lab.url}/api/sessions", timeout=5)
+    started = command(ROOT, 8888, browser=True)
+    assert "--ServerApp.ip=127.0.0.1" in started
+    assert not any("token" in word.lower() for word in started), "the token is not for all to see"
 
 
 @pytest.mark.parametrize(("name", "theme", "widgets"), [

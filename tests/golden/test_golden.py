@@ -23,8 +23,18 @@ PLAYTHROUGHS = HERE / "playthroughs"
 
 RECORDED = {
     "conga": ["conga"],
-    "candy": ["candy(board=AlmondJoy)", "candy(board=Ayds)", "candy(board=Bit-O-Honey)", "candy(board=Mounds)", "candy(board=ReesesPieces)"],
-    "connect_k": ["connect_k", "connect_k(columns=9,rows=5,k=5,gravity=on)", "connect_k(columns=12,rows=4,k=4,gravity=on)"],
+    "candy": [
+        "candy(board=AlmondJoy)",
+        "candy(board=Ayds)",
+        "candy(board=Bit-O-Honey)",
+        "candy(board=Mounds)",
+        "candy(board=ReesesPieces)",
+    ],
+    "connect_k": [
+        "connect_k",
+        "connect_k(columns=9,rows=5,k=5,gravity=on)",
+        "connect_k(columns=12,rows=4,k=4,gravity=on)",
+    ],
     "mnk": ["mnk", "mnk(m=3,n=4,k=3)", "mnk(m=9,n=9,k=4)"],
     "connect_four": ["connect_four", "connect_four(columns=8,rows=7)"],
 }
@@ -35,7 +45,9 @@ def playthrough(spec: str) -> str:
     game, rng = gk.game(spec), random.Random(f"playthrough of {spec}")
     position, parts = game.start(), [f"game: {game}"]
     while True:
-        parts.append(f"ply {position.ply}, turn {position.turn}, moves: {' '.join(position.moves()) or 'none'}\n{position}")
+        parts.append(
+            f"ply {position.ply}, turn {position.turn}, moves: {' '.join(position.moves()) or 'none'}\n{position}"
+        )
         if position.winner is not None or position.ply == 60:
             break
         move = position.moves()[int(rng.random() * len(position.moves()))]
@@ -83,8 +95,10 @@ def test_recorded_playthroughs_obey_the_slow_rules(name, judge):
 
 def _printed(text: str) -> list[list[tuple[int, int]]]:
     """A board as the report prints it → owners and stones; a cell left blank is empty."""
-    return [[(0, 0) if not cell.strip() else ("0AB".index(cell[0]), int(cell[2:])) for cell in row.split("\t")]
-            for row in text.splitlines()]
+    return [
+        [(0, 0) if not cell.strip() else ("0AB".index(cell[0]), int(cell[2:])) for cell in row.split("\t")]
+        for row in text.splitlines()
+    ]
 
 
 def test_the_report_s_conga_game_replays_board_by_board():
@@ -104,7 +118,9 @@ def test_the_report_s_conga_game_replays_board_by_board():
 # ----------------------------------------------------------------------------------- hand-made trees
 
 MOST = 32
-TREE = np.dtype([("turn", "i4"), ("node", "i4"), ("first", "i4", (MOST,)), ("count", "i4", (MOST,)), ("worth", "f8", (MOST,))])
+TREE = np.dtype(
+    [("turn", "i4"), ("node", "i4"), ("first", "i4", (MOST,)), ("count", "i4", (MOST,)), ("worth", "f8", (MOST,))]
+)
 
 
 def _list(s, out):
@@ -119,7 +135,7 @@ def _step(s, move):
     return 0 if s.count[s.node] > 0 else 2
 
 
-# A tree is a list of children; a leaf is a number. Nodes are named by the way to them: "ac" is the third child of the first.
+# A tree is a list of children; a leaf is a number. A node is named by the way to it: "ac" is the first's third child.
 TREES = {
     "textbook": [[3, 12, 8], [2, 4, 6], [14, 5, 2]],  # Russell and Norvig's figure
     "last is best": [[1, 9], [2, 9], [3, 9]],
@@ -152,8 +168,16 @@ LOOKED_AT = {
     "forced": {"aaaa"},
     "one move wide": {"aa", "ba", "ca"},
 }
-VALUES = {"textbook": (3, "0"), "last is best": (3, "2"), "first is best": (3, "0"), "equal everywhere": (5, "0"), "three plies": (5, "0"),
-          "deep cut": (7, "2"), "forced": (1, "0"), "one move wide": (5, "2")}
+VALUES = {
+    "textbook": (3, "0"),
+    "last is best": (3, "2"),
+    "first is best": (3, "0"),
+    "equal everywhere": (5, "0"),
+    "three plies": (5, "0"),
+    "deep cut": (7, "2"),
+    "forced": (1, "0"),
+    "one move wide": (5, "2"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +232,13 @@ def test_exactly_the_nodes_worked_out_by_hand_are_expanded(tree, hand_made):
     assert {names[n.id] for n in found.trace if n.kind in ("leaf", "over")} == LOOKED_AT[tree]
     assert (found.value, found.move) == VALUES[tree]
     fast = gk.player("alphabeta(depth=4,win_bonus=off,heuristic=worth)").choose(start)
-    assert (fast.value, fast.move, fast.line, fast.counters, fast.by_ply) == (found.value, found.move, found.line, found.counters, found.by_ply)
+    assert (fast.value, fast.move, fast.line, fast.counters, fast.by_ply) == (
+        found.value,
+        found.move,
+        found.line,
+        found.counters,
+        found.by_ply,
+    )
     assert (fast.counters["expanded"], fast.counters["leaves"]) == (len(EXPANDED[tree]), len(LOOKED_AT[tree]))
 
 
@@ -226,11 +256,25 @@ def test_minimax_looks_at_every_node_of_a_hand_made_tree(tree, hand_made):
 
 # ------------------------------------------------------------------------------- node-count signature
 
-SIGNED = {"conga": ("moves", 4), "candy(board=ReesesPieces)": ("score_difference", 3), "connect_k": ("windows", 3),
-          "connect_k(columns=9,rows=5,k=5,gravity=on)": ("windows", 5), "mnk(m=5,n=5,k=4)": ("potential_streak", 3), "connect_four": ("valhalla", 5),
-          "mnk(m=15,n=15,k=5)": ("longest_streak", 2)}
-SWITCHES = ["prune=off", "", "order=centre", "order=report", "table=on,order=best+history+centre,deepen=on", "order=front,deepen=on",
-            "ties=random", "win_bonus=off,table=on,order=sides"]
+SIGNED = {
+    "conga": ("moves", 4),
+    "candy(board=ReesesPieces)": ("score_difference", 3),
+    "connect_k": ("windows", 3),
+    "connect_k(columns=9,rows=5,k=5,gravity=on)": ("windows", 5),
+    "mnk(m=5,n=5,k=4)": ("potential_streak", 3),
+    "connect_four": ("valhalla", 5),
+    "mnk(m=15,n=15,k=5)": ("longest_streak", 2),
+}
+SWITCHES = [
+    "prune=off",
+    "",
+    "order=centre",
+    "order=report",
+    "table=on,order=best+history+centre,deepen=on",
+    "order=front,deepen=on",
+    "ties=random",
+    "win_bonus=off,table=on,order=sides",
+]
 
 
 def signature() -> dict[str, dict[str, list]]:
@@ -247,8 +291,10 @@ def signature() -> dict[str, dict[str, list]]:
             if position.winner is None:
                 lines.append(position)
         for switches in SWITCHES:
-            player = gk.player(f"search(depth={min(depth, 3) if switches == 'prune=off' else depth},heuristic={heuristic}"
-                               + (f",{switches})" if switches else ")"))
+            player = gk.player(
+                f"search(depth={min(depth, 3) if switches == 'prune=off' else depth},heuristic={heuristic}"
+                + (f",{switches})" if switches else ")")
+            )
             rows = []
             for position in lines:
                 player.begin(game, 1)
@@ -262,7 +308,10 @@ def _lines(signed: dict[str, dict[str, list]]) -> str:
     """JSON with a row a line, so that a difference is one line of a diff."""
     games = []
     for spec, by_switch in signed.items():
-        kinds = [f"  {json.dumps(switch)}: [\n" + ",\n".join("   " + json.dumps(row) for row in rows) + "]" for switch, rows in by_switch.items()]
+        kinds = [
+            f"  {json.dumps(switch)}: [\n" + ",\n".join("   " + json.dumps(row) for row in rows) + "]"
+            for switch, rows in by_switch.items()
+        ]
         games.append(f" {json.dumps(spec)}: {{\n" + ",\n".join(kinds) + "}")
     return "{\n" + ",\n".join(games) + "}\n"
 

@@ -1,4 +1,4 @@
-"""The compile cache: truncated, flipped, unwritable, missing, stale, raced for. Never another result, at most one warning."""
+"""The compile cache truncated, flipped, unwritable, stale, raced for: never another result, at most one warning."""
 
 from __future__ import annotations
 
@@ -30,7 +30,14 @@ RIGHT = " ".join(RULES.moves(plain_rules.replay(RULES, LINE)))
 
 def start(cache, package=ROOT, **more):
     environment = {**os.environ, "GAMEKIT_CACHE": str(cache), "PYTHONPATH": str(package), **more}
-    return subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        env=environment,
+        cwd="/",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def finish(process):
@@ -77,7 +84,7 @@ def _truncate(raw):
 
 def _flip(raw):
     middle = len(raw) // 2
-    return raw[:middle] + bytes([raw[middle] ^ 1]) + raw[middle + 1:]
+    return raw[:middle] + bytes([raw[middle] ^ 1]) + raw[middle + 1 :]
 
 
 def _flip_the_sum(raw):
@@ -164,6 +171,12 @@ def test_a_home_that_is_not_there_is_no_traceback(tmp_path):
     environment = {"HOME": "/proc/no-home", "XDG_CACHE_HOME": ""}
     environment = {**os.environ, **environment}
     environment.pop("GAMEKIT_CACHE", None)
-    process = subprocess.Popen([sys.executable, "-c", PROGRAM], env={**environment, "PYTHONPATH": str(ROOT)}, cwd="/", stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        env={**environment, "PYTHONPATH": str(ROOT)},
+        cwd="/",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert finish(process)[0] <= 1

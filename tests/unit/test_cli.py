@@ -16,8 +16,17 @@ from gamekit.compiled import cache_folder
 
 def shell(*arguments, text=None, **environment):
     """`python -m gamekit.cli …` as a process of its own."""
-    return subprocess.run([sys.executable, "-m", "gamekit.cli", *arguments], input=text, capture_output=True, text=True, timeout=120,
-                          encoding="utf-8", errors="replace", env={**os.environ, **environment}, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "gamekit.cli", *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, **environment},
+        check=False,
+    )
 
 
 # ------------------------------------------------------------------------------------ what there is
@@ -74,7 +83,9 @@ def test_eval_says_the_value_for_whom_it_was_asked(cli):
         for name in ("moves", "squares", "weighted"):
             ran = cli("eval", "conga", "--moves", moves, "--heuristic", name, "--for", str(me), "--json")
             assert json.loads(ran.out) == {"value": gk.heuristic_of(name, "conga").value(position, me)}
-    assert json.loads(cli("eval", "conga", "--moves", moves, "--json").out)["value"] == gk.heuristic_of("moves", "conga").value(position)
+    assert json.loads(cli("eval", "conga", "--moves", moves, "--json").out)["value"] == gk.heuristic_of(
+        "moves", "conga"
+    ).value(position)
 
 
 def test_eval_explains_the_parts(cli):
@@ -108,20 +119,51 @@ def test_play_is_the_same_for_the_same_seed_and_starts_where_told(cli):
 # --------------------------------------------------------------------------------------------- wrong use
 
 WRONG = [
-    [], ["nonsense"], ["perft"], ["perft", "conga"], ["perft", "conga", "x"], ["perft", "conga", "0"], ["perft", "conga", "-1"],
-    ["perft", "conga", "1.5"], ["perft", "conga", "1001"], ["perft", "conga", "2", "--moves", "99X"], ["eval"], ["eval", "congo"],
-    ["eval", "conga", "--for", "3"], ["eval", "conga", "--for", "x"], ["eval", "conga", "--moves", "33N"], ["eval", "conga", "--heuristic", ""],
-    ["eval", "conga", "--moves", "<script>"], ["eval", "conga", "--moves", "__import__('os')"], ["play", "conga"], ["play", "conga", "random"],
-    ["play", "conga", "random", "nobody"], ["play", "conga", "random", "random", "--seed", "x"], ["play", "connect_four", "random", "random", "--cap", "0"],
-    ["play", "conga", "random", "random", "--cap", "-1"], ["play", "conga", "random", "random", "--limit", "nan"],
-    ["play", "conga", "random", "random", "--limit", "-1"], ["play", "conga", "random", "random", "--moves", "00X"], ["games", "--nope"],
-    ["heuristics", "../../x"], ["perft", "candy(board=../../x)", "1"], ["perft", "candy(board=/etc/passwd)", "1"], ["perft", "mnk(m=3", "1"],
-    ["play", "mnk", "custom(k=3)", "random"], ["play", "conga", "custom", "random"], ["play", "mnk(k=1)", "random", "random", "--moves", "0,0 0,1"],
-    ["play", "conga", "alphabeta(heuristic=windows)", "random"], ["perft", "\ud800", "1"], ["perft", "conga\x00", "1"], ["eval", "x" * 5000],
+    [],
+    ["nonsense"],
+    ["perft"],
+    ["perft", "conga"],
+    ["perft", "conga", "x"],
+    ["perft", "conga", "0"],
+    ["perft", "conga", "-1"],
+    ["perft", "conga", "1.5"],
+    ["perft", "conga", "1001"],
+    ["perft", "conga", "2", "--moves", "99X"],
+    ["eval"],
+    ["eval", "congo"],
+    ["eval", "conga", "--for", "3"],
+    ["eval", "conga", "--for", "x"],
+    ["eval", "conga", "--moves", "33N"],
+    ["eval", "conga", "--heuristic", ""],
+    ["eval", "conga", "--moves", "<script>"],
+    ["eval", "conga", "--moves", "__import__('os')"],
+    ["play", "conga"],
+    ["play", "conga", "random"],
+    ["play", "conga", "random", "nobody"],
+    ["play", "conga", "random", "random", "--seed", "x"],
+    ["play", "connect_four", "random", "random", "--cap", "0"],
+    ["play", "conga", "random", "random", "--cap", "-1"],
+    ["play", "conga", "random", "random", "--limit", "nan"],
+    ["play", "conga", "random", "random", "--limit", "-1"],
+    ["play", "conga", "random", "random", "--moves", "00X"],
+    ["games", "--nope"],
+    ["heuristics", "../../x"],
+    ["perft", "candy(board=../../x)", "1"],
+    ["perft", "candy(board=/etc/passwd)", "1"],
+    ["perft", "mnk(m=3", "1"],
+    ["play", "mnk", "custom(k=3)", "random"],
+    ["play", "conga", "custom", "random"],
+    ["play", "mnk(k=1)", "random", "random", "--moves", "0,0 0,1"],
+    ["play", "conga", "alphabeta(heuristic=windows)", "random"],
+    ["perft", "\ud800", "1"],
+    ["perft", "conga\x00", "1"],
+    ["eval", "x" * 5000],
 ]
 
 
-@pytest.mark.parametrize("arguments", WRONG, ids=[" ".join(a)[:40].encode("ascii", "replace").decode() or "nothing" for a in WRONG])
+@pytest.mark.parametrize(
+    "arguments", WRONG, ids=[" ".join(a)[:40].encode("ascii", "replace").decode() or "nothing" for a in WRONG]
+)
 def test_wrong_use_exits_with_two_and_says_why_without_a_traceback(arguments, cli):
     ran = cli(*arguments)
     assert ran.code == 2
@@ -136,8 +178,10 @@ def test_wrong_use_exits_with_two_and_says_why_without_a_traceback(arguments, cl
 def test_wrong_use_from_a_real_shell():
     ran = shell("perft", "conect_four", "3")
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr.strip() == ("gamekit: there is no game 'conect_four'; there are candy, conga, connect_four, connect_k, mnk; "
-                                  "did you mean 'connect_four'?")
+    assert ran.stderr.strip() == (
+        "gamekit: there is no game 'conect_four'; there are candy, conga, connect_four, connect_k, mnk; "
+        "did you mean 'connect_four'?"
+    )
 
 
 def test_a_terminal_that_knows_no_unicode_gets_no_traceback():
@@ -147,8 +191,14 @@ def test_a_terminal_that_knows_no_unicode_gets_no_traceback():
 
 
 def test_a_reader_that_goes_away_is_no_traceback():
-    ran = subprocess.run(f"{sys.executable} -m gamekit.cli heuristics --json | head -c 5", shell=True, capture_output=True, text=True,
-                         timeout=60, check=False)
+    ran = subprocess.run(
+        f"{sys.executable} -m gamekit.cli heuristics --json | head -c 5",
+        shell=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert "Traceback" not in ran.stderr
     assert ran.stdout.startswith("[{")
 
@@ -158,8 +208,23 @@ def test_version_and_help():
     assert (ran.returncode, ran.stdout.strip()) == (0, f"gamekit {gk.__version__}")
     ran = shell("--help")
     assert ran.returncode == 0
-    for command in ("games", "heuristics", "players", "perft", "eval", "play", "match", "solve", "sweep", "run", "report", "verify", "bench",
-                    "warm", "lab"):
+    for command in (
+        "games",
+        "heuristics",
+        "players",
+        "perft",
+        "eval",
+        "play",
+        "match",
+        "solve",
+        "sweep",
+        "run",
+        "report",
+        "verify",
+        "bench",
+        "warm",
+        "lab",
+    ):
         assert command in ran.stdout
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import random
 
@@ -14,21 +15,59 @@ from gamekit.engine.perft import distinct, perft, tree_size
 
 BOARDS = ["AlmondJoy", "Ayds", "Bit-O-Honey", "Mounds", "ReesesPieces"]
 FIVE = ["conga", "candy(board=ReesesPieces)", "connect_k", "mnk", "connect_four"]
-MANY = [*FIVE, "candy(board=Mounds)", "mnk(m=3,n=4,k=3)", "mnk(m=1,n=9,k=3)", "mnk(m=8,n=8,k=4)", "mnk(m=7,n=8,k=4)",
-        "mnk(m=10,n=9,k=5)", "connect_k(columns=12,rows=8,k=5,gravity=on)", "connect_k(columns=5,rows=9,k=5,gravity=on)",
-        "connect_k(columns=8,rows=7,k=4,gravity=on)", "connect_k(columns=8,rows=8,k=4,gravity=on)",
-        "connect_four(columns=5,rows=4)"]
+MANY = [
+    *FIVE,
+    "candy(board=Mounds)",
+    "mnk(m=3,n=4,k=3)",
+    "mnk(m=1,n=9,k=3)",
+    "mnk(m=8,n=8,k=4)",
+    "mnk(m=7,n=8,k=4)",
+    "mnk(m=10,n=9,k=5)",
+    "connect_k(columns=12,rows=8,k=5,gravity=on)",
+    "connect_k(columns=5,rows=9,k=5,gravity=on)",
+    "connect_k(columns=8,rows=7,k=4,gravity=on)",
+    "connect_k(columns=8,rows=8,k=4,gravity=on)",
+    "connect_four(columns=5,rows=4)",
+]
 # boards that just fit a word of 64 bits (columns × (rows + 1) ≤ 64), just do not, and thin ones
-BORDER = ["mnk(m=15,n=4,k=8)", "mnk(m=15,n=4,k=12)", "mnk(m=15,n=4,k=4)", "mnk(m=14,n=4,k=8)", "mnk(m=14,n=4,k=9)",
-          "mnk(m=7,n=8,k=8)", "mnk(m=8,n=7,k=8)", "mnk(m=9,n=6,k=7)", "mnk(m=11,n=5,k=6)", "mnk(m=3,n=16,k=4)",
-          "mnk(m=3,n=16,k=16)", "mnk(m=19,n=3,k=4)", "mnk(m=4,n=12,k=12)", "mnk(m=4,n=13,k=5)", "mnk(m=1,n=19,k=4)",
-          "mnk(m=19,n=1,k=4)", "mnk(m=1,n=1,k=1)", "mnk(m=2,n=2,k=1)", "mnk(m=2,n=2,k=2)",
-          "connect_k(columns=2,rows=31,k=4)", "connect_k(columns=2,rows=31,k=2)", "connect_k(columns=2,rows=30,k=5)",
-          "connect_k(columns=2,rows=30,k=4,gravity=on)", "connect_k(columns=2,rows=31,k=16,gravity=on)",
-          "connect_k(columns=3,rows=20,k=4)", "connect_k(columns=32,rows=1,k=5)", "connect_k(columns=1,rows=32,k=5,gravity=on)",
-          "connect_k(columns=1,rows=32,k=32,gravity=on)"]
-LARGE = ["mnk(m=19,n=19,k=6)", "mnk(m=19,n=19,k=1)", "mnk(m=19,n=19,k=19)", "connect_k(columns=32,rows=32,k=5)",
-         "connect_k(columns=32,rows=32,k=5,gravity=on)", "connect_k(columns=32,rows=32,k=32)"]
+BORDER = [
+    "mnk(m=15,n=4,k=8)",
+    "mnk(m=15,n=4,k=12)",
+    "mnk(m=15,n=4,k=4)",
+    "mnk(m=14,n=4,k=8)",
+    "mnk(m=14,n=4,k=9)",
+    "mnk(m=7,n=8,k=8)",
+    "mnk(m=8,n=7,k=8)",
+    "mnk(m=9,n=6,k=7)",
+    "mnk(m=11,n=5,k=6)",
+    "mnk(m=3,n=16,k=4)",
+    "mnk(m=3,n=16,k=16)",
+    "mnk(m=19,n=3,k=4)",
+    "mnk(m=4,n=12,k=12)",
+    "mnk(m=4,n=13,k=5)",
+    "mnk(m=1,n=19,k=4)",
+    "mnk(m=19,n=1,k=4)",
+    "mnk(m=1,n=1,k=1)",
+    "mnk(m=2,n=2,k=1)",
+    "mnk(m=2,n=2,k=2)",
+    "connect_k(columns=2,rows=31,k=4)",
+    "connect_k(columns=2,rows=31,k=2)",
+    "connect_k(columns=2,rows=30,k=5)",
+    "connect_k(columns=2,rows=30,k=4,gravity=on)",
+    "connect_k(columns=2,rows=31,k=16,gravity=on)",
+    "connect_k(columns=3,rows=20,k=4)",
+    "connect_k(columns=32,rows=1,k=5)",
+    "connect_k(columns=1,rows=32,k=5,gravity=on)",
+    "connect_k(columns=1,rows=32,k=32,gravity=on)",
+]
+LARGE = [
+    "mnk(m=19,n=19,k=6)",
+    "mnk(m=19,n=19,k=1)",
+    "mnk(m=19,n=19,k=19)",
+    "connect_k(columns=32,rows=32,k=5)",
+    "connect_k(columns=32,rows=32,k=5,gravity=on)",
+    "connect_k(columns=32,rows=32,k=32)",
+]
 
 
 # ------------------------------------------------------------------------------------ known counts
@@ -46,8 +85,16 @@ def test_connect_four_distinct_positions_by_ply():
     assert distinct(gk.game("connect_four").start(), 7) == [1, 7, 49, 238, 1120, 4263, 16422, 54859]
 
 
-@pytest.mark.parametrize(("spec", "size"), [("mnk", 549946), ("mnk(m=2,n=3,k=2)", 285), ("mnk(m=1,n=1,k=1)", 2),
-                                            ("mnk(m=2,n=2,k=2)", 1 + 4 + 12 + 24), ("mnk(m=3,n=3,k=1)", 10)])
+@pytest.mark.parametrize(
+    ("spec", "size"),
+    [
+        ("mnk", 549946),
+        ("mnk(m=2,n=3,k=2)", 285),
+        ("mnk(m=1,n=1,k=1)", 2),
+        ("mnk(m=2,n=2,k=2)", 1 + 4 + 12 + 24),
+        ("mnk(m=3,n=3,k=1)", 10),
+    ],
+)
 def test_the_size_of_a_whole_tree(spec, size):
     assert tree_size(gk.game(spec).start()) == size
 
@@ -57,8 +104,18 @@ def test_a_tree_without_bound_has_no_size():
         tree_size(gk.game("conga").start())
 
 
-@pytest.mark.parametrize("spec", ["conga", "candy(board=Ayds)", "mnk(m=3,n=4,k=3)", "mnk(m=15,n=4,k=8)", "connect_four",
-                                  "connect_k(columns=6,rows=8,k=4)", "connect_k(columns=9,rows=8,k=4,gravity=on)"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "conga",
+        "candy(board=Ayds)",
+        "mnk(m=3,n=4,k=3)",
+        "mnk(m=15,n=4,k=8)",
+        "connect_four",
+        "connect_k(columns=6,rows=8,k=4)",
+        "connect_k(columns=9,rows=8,k=4,gravity=on)",
+    ],
+)
 def test_perft_of_random_positions_agrees_with_the_slow_rules(spec, judge, scramble):
     game, rng = gk.game(spec), random.Random(spec)
     slow = judge(game)
@@ -186,7 +243,7 @@ def test_every_line_on_every_edge_wins_with_its_last_stone_wherever_that_is(spec
     game = gk.game(spec)
     for number, window in enumerate(judge(game).all_windows):
         last = number % game.k
-        cells = window[:last] + window[last + 1:] + [window[last]]
+        cells = window[:last] + window[last + 1 :] + [window[last]]
         position = _placed(game, cells)
         slow = judge(game).winner((tuple(map(tuple, position.board.tolist())), 1))
         assert position.winner == slow, (spec, window, last)
@@ -266,7 +323,15 @@ def test_games_and_positions_survive_pickling(spec, scramble):
 
 def test_lines_of_moves_are_read_in_all_their_forms():
     four = gk.game("connect_four")
-    for line in ("4435", "4 4 3 5", "4,4,3,5", " 44 35".replace(" 35", "35"), "4\t4\t3\t5", "4\n4\n3\n5", ["4", "4", "3", "5"]):
+    for line in (
+        "4435",
+        "4 4 3 5",
+        "4,4,3,5",
+        " 44 35".replace(" 35", "35"),
+        "4\t4\t3\t5",
+        "4\n4\n3\n5",
+        ["4", "4", "3", "5"],
+    ):
         assert four.replay(line).line == ["4", "4", "3", "5"], line
     wide = gk.game("connect_k(columns=12,rows=5,k=4,gravity=on)")
     assert wide.replay("10,12,1").line == wide.replay("10 12 1").line == ["10", "12", "1"]
@@ -275,8 +340,15 @@ def test_lines_of_moves_are_read_in_all_their_forms():
     assert gk.game("conga").replay("").line == []
 
 
-@pytest.mark.parametrize(("spec", "moves"), [
-    ("conga", ["00S", "33NW"]), ("candy", ["D4", "d5", "C04"]), ("connect_four", ["4", " 4 "]), ("mnk", ["1,1", "00,2"])])
+@pytest.mark.parametrize(
+    ("spec", "moves"),
+    [
+        ("conga", ["00S", "33NW"]),
+        ("candy", ["D4", "d5", "C04"]),
+        ("connect_four", ["4", " 4 "]),
+        ("mnk", ["1,1", "00,2"]),
+    ],
+)
 def test_moves_are_read_with_small_letters_and_spaces_around(spec, moves):
     position = gk.game(spec).start()
     for move in moves:
@@ -284,10 +356,54 @@ def test_moves_are_read_with_small_letters_and_spaces_around(spec, moves):
     assert position.ply == len(moves)
 
 
-RUBBISH = ["", " ", "x", "-1", "0", "999999999999999999999", "9" * 5000, "1e3", "1.0", "0x1", "½", "²", "٣", "1,", ",1", "1,1,1",
-           "0;0", "(0,0)", "__import__('os').system('true')", "../../x", "<b>4</b>", "{0}", "%s", "\x00", "4\x00", "A0",
-           "A7", "G1", "AA1", "A-1", "D4D4", "00", "00X", "44N", "00NN", "00SN", "00ſ", "ſ1", "\ud800", "💥", "1_0", "+1",
-           "nan", "None", "a" * 10000, "４"]
+RUBBISH = [
+    "",
+    " ",
+    "x",
+    "-1",
+    "0",
+    "999999999999999999999",
+    "9" * 5000,
+    "1e3",
+    "1.0",
+    "0x1",
+    "½",
+    "²",
+    "٣",
+    "1,",
+    ",1",
+    "1,1,1",
+    "0;0",
+    "(0,0)",
+    "__import__('os').system('true')",
+    "../../x",
+    "<b>4</b>",
+    "{0}",
+    "%s",
+    "\x00",
+    "4\x00",
+    "A0",
+    "A7",
+    "G1",
+    "AA1",
+    "A-1",
+    "D4D4",
+    "00",
+    "00X",
+    "44N",
+    "00NN",
+    "00SN",
+    "00ſ",
+    "ſ1",
+    "\ud800",
+    "💥",
+    "1_0",
+    "+1",
+    "nan",
+    "None",
+    "a" * 10000,
+    "４",
+]
 
 
 @pytest.mark.parametrize("spec", FIVE)
@@ -295,13 +411,11 @@ RUBBISH = ["", " ", "x", "-1", "0", "999999999999999999999", "9" * 5000, "1e3", 
 def test_rubbish_is_no_move_and_changes_nothing(spec, text):
     position = gk.game(spec).start()
     before = position.data.tobytes(), str(position)
-    try:
-        after = position.play(text)
-    except gk.MoveError as error:
-        assert position.game.name in str(error) or "legal" in str(error)
-    else:  # a few of them are moves of one game: then they must be what they say
-        assert text.isascii(), f"{text!r} was read as {after.line}"
-        assert after.line[0].upper() == text.strip().upper().replace("A0", "A")
+    if text in position.moves():  # a few of them are moves of one game
+        assert position.play(text).line == [text]
+    else:
+        with pytest.raises(gk.MoveError, match=r"is not a move of|legal"):
+            position.play(text)
     assert (position.data.tobytes(), str(position)) == before
 
 
@@ -328,18 +442,12 @@ def test_parsers_never_crash_on_random_text(spec, count):
     for _ in range(count):
         alphabet = likely if rng.random() < 0.8 else [chr(rng.randrange(0x110000)) for _ in range(4)]
         text = "".join(rng.choice(alphabet) for _ in range(rng.randrange(8)))
-        try:
+        with contextlib.suppress(gk.MoveError):
             assert position.play(text).line[0] in legal
-        except gk.MoveError:
-            pass
-        try:
+        with contextlib.suppress(gk.MoveError):
             game.replay(text)
-        except gk.MoveError:
-            pass
-        try:
+        with contextlib.suppress(gk.PositionError):
             game.position(text)
-        except gk.PositionError:
-            pass
 
 
 @pytest.mark.parametrize("spec", ["conga", "candy", "connect_four", "mnk(m=3,n=3,k=3)", "connect_k"])
@@ -379,7 +487,11 @@ IMPOSSIBLE = [
     ("conga", "A0 A10 . .\n. . . .\n. . . .\n. . . B10", "'A0' is no cell"),
     ("conga", "A10 . . .\n. . . .\n. . . B10", "4 rows of 4"),
     ("conga", "A10 . . .\n. . . .\n. . . .\n. . . B10\nC to move", "'C' is not a player of conga"),
-    ("connect_four", "\n".join([". . . . . . ."] * 4 + ["X . . . . . .", ". . . . . . ."]), "floating stone in column 1"),
+    (
+        "connect_four",
+        "\n".join([". . . . . . ."] * 4 + ["X . . . . . .", ". . . . . . ."]),
+        "floating stone in column 1",
+    ),
     ("connect_four", "\n".join([". . . . . . ."] * 4 + ["X X X X . . .", "O O O O . . ."]), "both players have a line"),
     ("connect_four", "\n".join([". . . . . . ."] * 5 + ["X X . . . . ."]), "X has 2 stones and O 0"),
     ("connect_four", "\n".join([". . . . . . ."] * 5 + ["O . . . . . ."]), "X has 0 stones and O 1"),
@@ -452,9 +564,20 @@ def test_bad_board_files_are_refused_with_file_line_and_column(tmp_path, content
     assert len(str(caught.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("content", ["1 2 3\n4 5 6\n", "\ufeff1 2 3\n4 5 6\n", "1 2 3\r\n4 5 6\r\n", "1\t2\t3\n4\t5\t6", "1,2,3\n4,5,6\n",
-                                     "\n1 2  3  \n\n  4 5 6\n\n", "01 02 03\n4, 5, 6", "1 2 3\r4 5 6\r"],
-                         ids=["plain", "BOM", "CRLF", "tabs", "commas", "blank lines", "zeros in front", "CR"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "1 2 3\n4 5 6\n",
+        "\ufeff1 2 3\n4 5 6\n",
+        "1 2 3\r\n4 5 6\r\n",
+        "1\t2\t3\n4\t5\t6",
+        "1,2,3\n4,5,6\n",
+        "\n1 2  3  \n\n  4 5 6\n\n",
+        "01 02 03\n4, 5, 6",
+        "1 2 3\r4 5 6\r",
+    ],
+    ids=["plain", "BOM", "CRLF", "tabs", "commas", "blank lines", "zeros in front", "CR"],
+)
 def test_board_files_with_other_habits_are_accepted(tmp_path, content):
     game = gk.game(f"candy(board='{_file(tmp_path, content)}')")
     assert game.values.tolist() == [[1, 2, 3], [4, 5, 6]]
@@ -480,8 +603,24 @@ def test_a_board_file_that_changed_is_another_game(tmp_path):
     assert first.start().play("A1") != second.start().play("A1")
 
 
-@pytest.mark.parametrize("name", ["../../x", "/no/such/file.txt", "a/../../b.txt", "Almond", "almondjoy", "x" * 3000 + ".txt",
-                                  "a.\\0", "./", "/", "..", "\x00.txt", "/dev/null", "/proc/self/mem"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../x",
+        "/no/such/file.txt",
+        "a/../../b.txt",
+        "Almond",
+        "almondjoy",
+        "x" * 3000 + ".txt",
+        "a.\\0",
+        "./",
+        "/",
+        "..",
+        "\x00.txt",
+        "/dev/null",
+        "/proc/self/mem",
+    ],
+)
 def test_board_names_that_lead_nowhere_are_refused(name):
     with pytest.raises(gk.GamekitError) as caught:
         gk.game(gk.Spec("candy", {"board": name}))

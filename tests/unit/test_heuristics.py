@@ -16,23 +16,52 @@ import gamekit as gk
 from gamekit.core import Position
 
 BOARDS = {
-    "conga": ["conga"], "candy": ["candy(board=ReesesPieces)", "candy(board=Ayds)", "candy(board=Mounds)"],
-    "mnk": ["mnk(m=4,n=5,k=4)", "mnk(m=9,n=8,k=5)", "mnk(m=11,n=5,k=6)", "mnk(m=15,n=4,k=5)", "mnk(m=15,n=4,k=8)",
-            "mnk(m=19,n=3,k=4)", "mnk(m=1,n=7,k=3)", "mnk(m=3,n=3,k=1)", "mnk(m=8,n=7,k=8)"],
-    "connect_k": ["connect_k(columns=6,rows=5,k=4)", "connect_k(columns=6,rows=5,k=4,gravity=on)", "connect_k(columns=2,rows=31,k=3)",
-                  "connect_k(columns=3,rows=20,k=4)", "connect_k(columns=10,rows=7,k=9)"],
+    "conga": ["conga"],
+    "candy": ["candy(board=ReesesPieces)", "candy(board=Ayds)", "candy(board=Mounds)"],
+    "mnk": [
+        "mnk(m=4,n=5,k=4)",
+        "mnk(m=9,n=8,k=5)",
+        "mnk(m=11,n=5,k=6)",
+        "mnk(m=15,n=4,k=5)",
+        "mnk(m=15,n=4,k=8)",
+        "mnk(m=19,n=3,k=4)",
+        "mnk(m=1,n=7,k=3)",
+        "mnk(m=3,n=3,k=1)",
+        "mnk(m=8,n=7,k=8)",
+    ],
+    "connect_k": [
+        "connect_k(columns=6,rows=5,k=4)",
+        "connect_k(columns=6,rows=5,k=4,gravity=on)",
+        "connect_k(columns=2,rows=31,k=3)",
+        "connect_k(columns=3,rows=20,k=4)",
+        "connect_k(columns=10,rows=7,k=9)",
+    ],
     "connect_four": ["connect_four", "connect_four(columns=9,rows=7)", "connect_four(columns=4,rows=5)"],
 }
 VARIANTS = {
-    ("connect_four", "valhalla"): [f"valhalla(variant={v},matrix={m})" for v in ("as_printed", "corrected", "strict")
-                                   for m in ("bottom_first", "top_first")],
-    ("mnk", "potential_streak"): ["potential_streak", "potential_streak(contiguous=on)", "potential_streak(alive=off)",
-                                  "potential_streak(alive=off,contiguous=on,diagonal=1,open_end=0.5,opponent=1)"],
-    ("mnk", "windows"): ["windows", "windows(count=1,empty=7)"], ("conga", "weighted"): ["weighted", "weighted(corner=-1,edge=0.5,centre=2)"],
-    ("candy", "safe_score"): ["safe_score", "safe_score(exposed=0)"], ("candy", "capture_threat"): ["capture_threat", "capture_threat(threat=2)"],
+    ("connect_four", "valhalla"): [
+        f"valhalla(variant={v},matrix={m})"
+        for v in ("as_printed", "corrected", "strict")
+        for m in ("bottom_first", "top_first")
+    ],
+    ("mnk", "potential_streak"): [
+        "potential_streak",
+        "potential_streak(contiguous=on)",
+        "potential_streak(alive=off)",
+        "potential_streak(alive=off,contiguous=on,diagonal=1,open_end=0.5,opponent=1)",
+    ],
+    ("mnk", "windows"): ["windows", "windows(count=1,empty=7)"],
+    ("conga", "weighted"): ["weighted", "weighted(corner=-1,edge=0.5,centre=2)"],
+    ("candy", "safe_score"): ["safe_score", "safe_score(exposed=0)"],
+    ("candy", "capture_threat"): ["capture_threat", "capture_threat(threat=2)"],
 }
-CASES = [(game, spec, board) for (game, name) in gk.HEURISTICS for spec in VARIANTS.get((game, name), [name]) for board in BOARDS[game]
-         if not (name == "valhalla" and board != "connect_four")]
+CASES = [
+    (game, spec, board)
+    for (game, name) in gk.HEURISTICS
+    for spec in VARIANTS.get((game, name), [name])
+    for board in BOARDS[game]
+    if not (name == "valhalla" and board != "connect_four")
+]
 
 
 def placed(game, rows):
@@ -63,8 +92,12 @@ def test_the_mnk_report_s_two_boards_for_k_five():
 def test_the_mnk_report_s_four_by_four_counts_a_streak_of_one():
     game = gk.game("mnk(m=4,n=4,k=4)")
     position = placed(game, [[0, 2, 1, 0], [0, 1, 2, 0], [0] * 4, [0] * 4])
-    assert gk.heuristic_of("potential_streak(opponent=0,diagonal=1,open_end=0)", game).value(position, 1) * 4 == pytest.approx(1)
-    assert gk.heuristic_of("potential_streak(opponent=0,diagonal=1,open_end=0,alive=off)", game).value(position, 1) * 4 == pytest.approx(2)
+    assert gk.heuristic_of("potential_streak(opponent=0,diagonal=1,open_end=0)", game).value(
+        position, 1
+    ) * 4 == pytest.approx(1)
+    assert gk.heuristic_of("potential_streak(opponent=0,diagonal=1,open_end=0,alive=off)", game).value(
+        position, 1
+    ) * 4 == pytest.approx(2)
     assert gk.heuristic_of("longest_streak", game).value(position, 1) == 2 / 4
 
 
@@ -76,7 +109,14 @@ def test_a_blank_breaks_a_streak_only_when_asked():
         assert gk.heuristic_of(spec, game).value(position, 1) == pytest.approx(stones / 4)
 
 
-EXAMPLE = [[0] * 7, [0, 0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0], [0, 0, 2, 2, 0, 0, 0], [0, 2, 2, 1, 0, 0, 0]]
+EXAMPLE = [
+    [0] * 7,
+    [0, 0, 0, 1, 0, 0, 0],
+    [0, 0, 0, 1, 0, 0, 0],
+    [0, 0, 0, 1, 0, 0, 0],
+    [0, 0, 2, 2, 0, 0, 0],
+    [0, 2, 2, 1, 0, 0, 0],
+]
 
 
 def test_the_connect_four_report_s_449():
@@ -84,7 +124,10 @@ def test_the_connect_four_report_s_449():
     valhalla = gk.heuristic_of("valhalla", position.game)
     assert valhalla.value(position, 1) == 449
     parts = valhalla.explain(position, 1)
-    attacks = {cell: sum(p.value for p in parts if "attack" in p.what and p.cells[0] == cell) for cell in ((5, 3), (3, 3), (2, 3), (1, 3))}
+    attacks = {
+        cell: sum(p.value for p in parts if "attack" in p.what and p.cells[0] == cell)
+        for cell in ((5, 3), (3, 3), (2, 3), (1, 3))
+    }
     assert sorted(attacks.values()) == [35, 62, 83, 119]
     assert sum(attacks.values()) == 299
     assert [p.value for p in parts if "block" in p.what] == [50] * 3
@@ -195,9 +238,23 @@ def test_compiled_plain_and_explained_agree_on_thousands(game, spec, board, scra
     _agree(game, spec, board, 10_000 // len(BOARDS[game]), scramble)
 
 
-@pytest.mark.parametrize("spec", ["mnk(m=5,n=6,k=4)", "mnk(m=15,n=4,k=5)", "mnk(m=11,n=5,k=6)", "mnk(m=7,n=8,k=3)", "mnk(m=8,n=7,k=8)",
-                                  "connect_k(columns=2,rows=31,k=3)", "connect_k(columns=2,rows=30,k=4)", "connect_four",
-                                  "mnk(m=14,n=4,k=5)", "mnk(m=9,n=6,k=7)", "connect_k(columns=3,rows=20,k=4)", "mnk(m=3,n=16,k=16)"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "mnk(m=5,n=6,k=4)",
+        "mnk(m=15,n=4,k=5)",
+        "mnk(m=11,n=5,k=6)",
+        "mnk(m=7,n=8,k=3)",
+        "mnk(m=8,n=7,k=8)",
+        "connect_k(columns=2,rows=31,k=3)",
+        "connect_k(columns=2,rows=30,k=4)",
+        "connect_four",
+        "mnk(m=14,n=4,k=5)",
+        "mnk(m=9,n=6,k=7)",
+        "connect_k(columns=3,rows=20,k=4)",
+        "mnk(m=3,n=16,k=16)",
+    ],
+)
 def test_windows_by_words_equals_one_pass_equals_the_judge(spec, judge, scramble):
     from gamekit.heuristics.connect_k import by_words, in_one_pass
 
@@ -249,7 +306,9 @@ def test_a_heuristic_obeys_its_game_s_symmetries_or_the_table_says_not(game, spe
     for _ in range(60):
         position, me = scramble(game, rng, 40, running=False), rng.choice((1, 2))
         for symmetry in game.symmetries():
-            differs |= heuristic.value(position, me) != pytest.approx(heuristic.value(position.turned(symmetry), me), abs=1e-9)
+            differs |= heuristic.value(position, me) != pytest.approx(
+                heuristic.value(position.turned(symmetry), me), abs=1e-9
+            )
     assert differs == (heuristic.spec in LOPSIDED or "variant=as_printed" in spec)
 
 
@@ -260,8 +319,10 @@ SIDED = {"longest_streak", "valhalla", "potential_streak"}  # their value for on
 def test_which_heuristics_are_antisymmetric_is_as_the_table_says(game, name, scramble):
     board, rng = gk.game(BOARDS[game][0]), random.Random(name)
     heuristic = gk.heuristic_of(name, board)
-    anti = all(heuristic.value(p, 1) == pytest.approx(-heuristic.value(p, 2))
-               for p in (scramble(board, rng, 15, running=False) for _ in range(80)))
+    anti = all(
+        heuristic.value(p, 1) == pytest.approx(-heuristic.value(p, 2))
+        for p in (scramble(board, rng, 15, running=False) for _ in range(80))
+    )
     assert anti == (name not in SIDED)
 
 
@@ -374,9 +435,11 @@ def _fails(function, *words, game="conga", moves="00S", me=1, **facts):
     """Both evaluation and search report the failure by name; never a number."""
     made = gk.heuristic(game, **facts)(function)
     position = gk.game(game).replay(moves)
-    for ask in (lambda: made.value(position, me),
-                lambda: gk.player(f"alphabeta(depth=1,heuristic={made.name})").choose(position),
-                lambda: gk.player(f"minimax(depth=2,table=on,heuristic={made.name})").choose(position)):
+    for ask in (
+        lambda: made.value(position, me),
+        lambda: gk.player(f"alphabeta(depth=1,heuristic={made.name})").choose(position),
+        lambda: gk.player(f"minimax(depth=2,table=on,heuristic={made.name})").choose(position),
+    ):
         with pytest.raises(gk.HeuristicError) as caught:
             ask()
         for word in (f"'{made.name}'", *words):
@@ -456,7 +519,7 @@ def test_values_that_are_no_numbers_are_reported(value):
         return value
 
     made = gk.heuristic("conga")(wild)
-    with pytest.raises(gk.HeuristicError, match="'wild' returned .*; a value is a finite number"):
+    with pytest.raises(gk.HeuristicError, match=r"'wild' returned .*; a value is a finite number"):
         gk.player("alphabeta(depth=2,heuristic=wild)").choose(gk.game("conga").start())
     if not math.isfinite(value):
         with pytest.raises(gk.HeuristicError, match=f"'wild' returned {value}"):
@@ -468,7 +531,7 @@ def test_a_wrong_return_type_is_refused_with_the_line():
         return "good"
 
     def nothing(board, me, params):
-        board[0, 0].owner
+        _ = board[0, 0].owner
 
     def pair(board, me, params):
         return 1.0, 2.0
@@ -508,7 +571,9 @@ def test_python_that_cannot_be_compiled_is_refused_in_one_sentence_with_the_line
         made.value(gk.game("conga").start(), 1)
 
 
-@pytest.mark.parametrize("function", [lambda: 0.0, lambda board: 0.0, lambda board, me: 0.0, lambda board, me, params, more: 0.0])
+@pytest.mark.parametrize(
+    "function", [lambda: 0.0, lambda board: 0.0, lambda board, me: 0.0, lambda board, me, params, more: 0.0]
+)
 def test_a_wrong_number_of_arguments_is_refused_at_once(function):
     function.__name__ = "odd"
     with pytest.raises(gk.HeuristicError, match=r"'odd' takes \(board, me, params\); given"):
@@ -521,7 +586,7 @@ def test_names_that_cannot_be_are_refused():
 
     with pytest.raises(gk.GamekitError, match="conga already has a built-in heuristic 'moves'"):
         gk.heuristic("conga")(moves)
-    with pytest.raises(gk.GamekitError, match="there is no game 'cogna'.*did you mean 'conga'"):
+    with pytest.raises(gk.GamekitError, match=r"there is no game 'cogna'.*did you mean 'conga'"):
         gk.heuristic("cogna")
     with pytest.raises(gk.GamekitError):
         gk.heuristic("conga")(lambda board, me, params: 0.0)
@@ -564,13 +629,16 @@ def test_a_changed_global_array_is_seen_even_when_changed_in_place():
     assert _value(names) == 7
 
 
-@pytest.mark.parametrize(("before", "after", "values"), [
-    ("def part(cell):\n    return cell.owner", "def part(cell):\n    return cell.stones", (1, 2)),
-    ("def part(cell, w=1.0):\n    return 3 * w", "def part(cell, w=2.0):\n    return 3 * w", (3, 6)),
-    ("def part(cell):\n    return math.cos(0.0)", "def part(cell):\n    return math.sin(0.0)", (1, 0)),
-    ("def part(cell):\n    return 3", "def part(cell):\n    return 4", (3, 4)),
-    ("def part(cell):\n    return 7 - 2", "def part(cell):\n    return 7 + cell.owner", (5, 8)),
-])
+@pytest.mark.parametrize(
+    ("before", "after", "values"),
+    [
+        ("def part(cell):\n    return cell.owner", "def part(cell):\n    return cell.stones", (1, 2)),
+        ("def part(cell, w=1.0):\n    return 3 * w", "def part(cell, w=2.0):\n    return 3 * w", (3, 6)),
+        ("def part(cell):\n    return math.cos(0.0)", "def part(cell):\n    return math.sin(0.0)", (1, 0)),
+        ("def part(cell):\n    return 3", "def part(cell):\n    return 4", (3, 4)),
+        ("def part(cell):\n    return 7 - 2", "def part(cell):\n    return 7 + cell.owner", (5, 8)),
+    ],
+)
 def test_a_changed_helper_is_seen_at_once(before, after, values):
     names = _cell(f"@gk.helper\n{before}\n" + START.format("part(board[2, 0]) * 1.0"))
     assert _value(names) == values[0]
@@ -578,8 +646,13 @@ def test_a_changed_helper_is_seen_at_once(before, after, values):
     assert _value(names) == values[1]
 
 
-@pytest.mark.parametrize("helpers", ["@gk.helper\ndef part(x):\n    return x * W\n",
-                                     "@gk.helper\ndef inner(x):\n    return x * W\n@gk.helper\ndef part(x):\n    return inner(x)\n"])
+@pytest.mark.parametrize(
+    "helpers",
+    [
+        "@gk.helper\ndef part(x):\n    return x * W\n",
+        "@gk.helper\ndef inner(x):\n    return x * W\n@gk.helper\ndef part(x):\n    return inner(x)\n",
+    ],
+)
 def test_a_helper_s_changed_global_is_seen_at_once(helpers):
     names = _cell("W = 1.0\n" + helpers + START.format("part(3.0)"))
     assert _value(names) == 3
@@ -648,7 +721,9 @@ def test_two_heuristics_of_one_name_for_two_games_stay_apart():
 
 
 def test_one_heuristic_for_several_games():
-    names = _cell("@gk.heuristic(('mnk', 'connect_four'))\ndef mine(board, me, params):\n    return board.shape[1] * 1.0\n")
+    names = _cell(
+        "@gk.heuristic(('mnk', 'connect_four'))\ndef mine(board, me, params):\n    return board.shape[1] * 1.0\n"
+    )
     assert names["mine"].value(gk.game("mnk").start(), 1) == 3
     assert names["mine"].value(gk.game("connect_four").start(), 1) == 7
     with pytest.raises(gk.HeuristicError, match="belongs to mnk and connect_four, not to conga"):

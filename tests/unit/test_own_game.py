@@ -15,7 +15,7 @@ from gamekit.engine.perft import distinct, perft
 from gamekit.engine.reference import search_plain
 
 # ------------------------------------------------------------ the game: three in a row loses (30 lines)
-MISERE = '''
+MISERE = """
 import numpy as np
 import gamekit as gk
 
@@ -44,7 +44,7 @@ class Misere(gk.Game):
     name, width, moves, play = "misere", 9, moves, play
     state = np.dtype([("turn", "i4"), ("filled", "i4"), ("board", "i1", (3, 3))])
     longest = 9
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,10 @@ def test_the_sixth_game_is_at_most_thirty_lines():
 
 
 def won_by_line(board, who):
-    return any(all(board[c] == who for c in line) for line in
-               ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)))
+    return any(
+        all(board[c] == who for c in line)
+        for line in ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+    )
 
 
 def exact(board, turn, seen):
@@ -73,7 +75,7 @@ def exact(board, turn, seen):
         elif 0 not in board:
             seen[board] = 0
         else:
-            values = [exact(board[:c] + (turn,) + board[c + 1:], 3 - turn, seen) for c in range(9) if board[c] == 0]
+            values = [exact((*board[:c], turn, *board[c + 1:]), 3 - turn, seen) for c in range(9) if board[c] == 0]
             seen[board] = max(values) if turn == 1 else min(values)
     return seen[board]
 
@@ -201,11 +203,19 @@ def test_a_game_that_lacks_something_is_refused_by_name(missing):
     assert "toy" not in gk.GAMES
 
 
-@pytest.mark.parametrize("state", [np.dtype([("filled", "i4"), ("turn", "i4"), ("board", "i1", (3, 3))]),
-                                   np.dtype([("turn", "i8"), ("filled", "i4"), ("board", "i1", (3, 3))]),
-                                   np.dtype([("turn", "f4"), ("filled", "i4"), ("board", "i1", (3, 3))]), np.dtype("i4"), "i4", 3])
+@pytest.mark.parametrize(
+    "state",
+    [
+        np.dtype([("filled", "i4"), ("turn", "i4"), ("board", "i1", (3, 3))]),
+        np.dtype([("turn", "i8"), ("filled", "i4"), ("board", "i1", (3, 3))]),
+        np.dtype([("turn", "f4"), ("filled", "i4"), ("board", "i1", (3, 3))]),
+        np.dtype("i4"),
+        "i4",
+        3,
+    ],
+)
 def test_a_state_that_does_not_start_with_the_turn_is_refused(state):
-    with pytest.raises(gk.GamekitError, match="toy.*state"):
+    with pytest.raises(gk.GamekitError, match=r"toy.*state"):
         gk.register(made(state=state))
 
 
@@ -248,7 +258,7 @@ def test_moves_that_break_their_word_are_refused(rule):
 
 @pytest.mark.parametrize("width", [4, 8, 0, -1, "nine", 2.5])
 def test_a_width_that_is_too_small_or_no_number_is_refused(width):
-    with pytest.raises(gk.GamekitError, match="toy.*width"):
+    with pytest.raises(gk.GamekitError, match=r"toy.*width"):
         gk.register(made(width=width))
 
 
@@ -299,7 +309,9 @@ def test_a_play_that_breaks_its_word_is_refused_in_one_sentence(rule):
 
 def test_an_index_error_in_a_helper_of_the_rules_is_refused():
     """In a process of its own: unchecked, it writes into foreign memory."""
-    source = MISERE.replace("def moves(s, out)", "@gk.helper\ndef put(board, row, value):\n    board[row, 0] = value\n\ndef moves(s, out)")
+    source = MISERE.replace(
+        "def moves(s, out)", "@gk.helper\ndef put(board, row, value):\n    board[row, 0] = value\n\ndef moves(s, out)"
+    )
     source = source.replace("s.filled += 1", "put(s.board, move + 500000, 1)")
     ran = subprocess.run([sys.executable, "-"], input=source, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 1
@@ -323,10 +335,10 @@ def test_an_error_in_the_rules_deep_in_a_search_is_not_blamed_on_the_heuristic()
         return 0.0
 
     start = gk.game("toy").start()
-    with pytest.raises(Exception, match="(?i)index|rules") as caught:
+    with pytest.raises(Exception, match=r"(?i)index|rules") as caught:
         gk.player("minimax(depth=4,heuristic=flat)").choose(start)
     assert not (isinstance(caught.value, gk.HeuristicError) and "rules" not in str(caught.value))
-    with pytest.raises(Exception, match="(?i)index|rules"):
+    with pytest.raises(Exception, match=r"(?i)index|rules"):
         perft(start, 4)
 
 

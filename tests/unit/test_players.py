@@ -14,12 +14,29 @@ import pytest
 import gamekit as gk
 from gamekit.games.k_in_a_row import KInARow
 
-GAMES = ["conga", "candy(board=Mounds)", "mnk(m=4,n=4,k=3)", "connect_k(columns=5,rows=4,k=3,gravity=on)", "connect_k(columns=5,rows=4,k=4)",
-         "connect_four"]
-SMALL = {"random": "random", "leftmost": "leftmost", "greedy": "greedy", "minimax": "minimax(depth=2)", "alphabeta": "alphabeta(depth=2)",
-         "search": "search(nodes=300,table=on,order=best+history+centre)", "montecarlo": "montecarlo(playouts=60)", "uct": "uct(playouts=60)",
-         "custom": "custom(depth=2)", "poor_ai": "poor_ai", "average_ai": "average_ai", "good_ai": "good_ai",
-         "connect_k_agent": "connect_k_agent(seconds=0.005)"}
+GAMES = [
+    "conga",
+    "candy(board=Mounds)",
+    "mnk(m=4,n=4,k=3)",
+    "connect_k(columns=5,rows=4,k=3,gravity=on)",
+    "connect_k(columns=5,rows=4,k=4)",
+    "connect_four",
+]
+SMALL = {
+    "random": "random",
+    "leftmost": "leftmost",
+    "greedy": "greedy",
+    "minimax": "minimax(depth=2)",
+    "alphabeta": "alphabeta(depth=2)",
+    "search": "search(nodes=300,table=on,order=best+history+centre)",
+    "montecarlo": "montecarlo(playouts=60)",
+    "uct": "uct(playouts=60)",
+    "custom": "custom(depth=2)",
+    "poor_ai": "poor_ai",
+    "average_ai": "average_ai",
+    "good_ai": "good_ai",
+    "connect_k_agent": "connect_k_agent(seconds=0.005)",
+}
 FITS_ALL = {"random", "leftmost", "greedy", "minimax", "alphabeta", "search", "montecarlo", "uct", "connect_k_agent"}
 
 
@@ -97,10 +114,18 @@ def test_every_player_tells_its_parameters_for_a_table_s_row(name):
 
 
 def test_timed_and_random_players_say_so():
-    for spec, deterministic, timed in (("alphabeta(depth=3)", True, False), ("search(nodes=50)", True, False), ("search(seconds=1)", False, True),
-                                       ("search(depth=3,ties=random)", False, False), ("search(depth=2,ponder=on)", False, True),
-                                       ("random", False, False), ("leftmost", True, False), ("uct(seconds=1)", False, True),
-                                       ("montecarlo(playouts=5)", False, False), ("connect_k_agent", False, True)):
+    for spec, deterministic, timed in (
+        ("alphabeta(depth=3)", True, False),
+        ("search(nodes=50)", True, False),
+        ("search(seconds=1)", False, True),
+        ("search(depth=3,ties=random)", False, False),
+        ("search(depth=2,ponder=on)", False, True),
+        ("random", False, False),
+        ("leftmost", True, False),
+        ("uct(seconds=1)", False, True),
+        ("montecarlo(playouts=5)", False, False),
+        ("connect_k_agent", False, True),
+    ):
         player = gk.player(spec)
         assert (player.deterministic, player.timed) == (deterministic, timed), spec
 
@@ -110,8 +135,17 @@ def test_minimax_and_alphabeta_are_search_with_switches_set(scramble):
     for _ in range(6):
         position = scramble(game, rng, 20)
         for name, prune in (("minimax", "off"), ("alphabeta", "on")):
-            one, two = gk.player(f"{name}(depth=3)").choose(position), gk.player(f"search(depth=3,prune={prune})").choose(position)
-            assert (one.move, one.value, one.line, one.counters, one.by_ply) == (two.move, two.value, two.line, two.counters, two.by_ply)
+            one, two = (
+                gk.player(f"{name}(depth=3)").choose(position),
+                gk.player(f"search(depth=3,prune={prune})").choose(position),
+            )
+            assert (one.move, one.value, one.line, one.counters, one.by_ply) == (
+                two.move,
+                two.value,
+                two.line,
+                two.counters,
+                two.by_ply,
+            )
 
 
 def test_greedy_takes_the_move_whose_position_evaluates_best(scramble):
@@ -193,7 +227,10 @@ def test_part_2_without_alive_it_puts_stones_on_dead_lines():
     live = gk.player(base + ",alive=on)").choose(position)
     assert live.move != "0,2"
     after = position.play(live.move)
-    assert gk.heuristic_of("potential_streak(opponent=0,open_end=0,diagonal=1)", position.game).value(after, position.turn) == 2 / 4
+    assert (
+        gk.heuristic_of("potential_streak(opponent=0,open_end=0,diagonal=1)", position.game).value(after, position.turn)
+        == 2 / 4
+    )
 
 
 def test_part_3_the_bonus_prefers_diagonals_and_open_ends():
@@ -258,13 +295,27 @@ def test_the_limit_of_part_8_decides_what_is_dangerous():
     assert gk.player("custom(depth=1,limit=9)").choose(position).stopped_by == "depth"
 
 
-@pytest.mark.parametrize(("switch", "beside"), [("centre", ""), ("alive", ""), ("bonus", ""), ("opponent", ",block=off"), ("win", ""),
-                                                ("near", ",block=off,bonus=off"), ("block", ""), ("contiguous", "")])
+@pytest.mark.parametrize(
+    ("switch", "beside"),
+    [
+        ("centre", ""),
+        ("alive", ""),
+        ("bonus", ""),
+        ("opponent", ",block=off"),
+        ("win", ""),
+        ("near", ",block=off,bonus=off"),
+        ("block", ""),
+        ("contiguous", ""),
+    ],
+)
 def test_every_switch_of_the_custom_agent_changes_some_game(switch, beside):
     game = gk.game("mnk(m=6,n=6,k=4)")
     other = "on" if switch == "contiguous" else "off"
-    assert any(full_game(game, f"custom(depth=1,{switch}={other}{beside})", "random", seed=s).line
-               != full_game(game, f"custom(depth=1{beside})", "random", seed=s).line for s in range(20))
+    assert any(
+        full_game(game, f"custom(depth=1,{switch}={other}{beside})", "random", seed=s).line
+        != full_game(game, f"custom(depth=1{beside})", "random", seed=s).line
+        for s in range(20)
+    )
 
 
 def _in_time(moves, seconds, crowded):

@@ -23,10 +23,19 @@ WIN = 1e12
 MIXED = ["best+history+centre", "history+sides", "best+report", "best+history"]
 ALL_ORDERS = [*ORDERS, *MIXED]
 # game, heuristic, plies of the random opening, deepest search
-TWINS = [("conga", "squares", 40, 3), ("conga", "moves", 40, 3), ("candy(board=ReesesPieces)", "safe_score", 36, 2),
-         ("candy(board=Ayds)", "capture_threat", 36, 2), ("mnk", "positional", 9, 5), ("mnk(m=3,n=4,k=3)", "windows", 10, 4),
-         ("mnk(m=8,n=8,k=5)", "positional", 60, 2), ("mnk(m=3,n=5,k=3)", "longest_streak", 12, 3), ("connect_k(columns=5,rows=5,k=4,gravity=on)", "potential_streak", 20, 4),
-         ("connect_four", "valhalla", 36, 3), ("connect_k", "positional", 40, 2)]
+TWINS = [
+    ("conga", "squares", 40, 3),
+    ("conga", "moves", 40, 3),
+    ("candy(board=ReesesPieces)", "safe_score", 36, 2),
+    ("candy(board=Ayds)", "capture_threat", 36, 2),
+    ("mnk", "positional", 9, 5),
+    ("mnk(m=3,n=4,k=3)", "windows", 10, 4),
+    ("mnk(m=8,n=8,k=5)", "positional", 60, 2),
+    ("mnk(m=3,n=5,k=3)", "longest_streak", 12, 3),
+    ("connect_k(columns=5,rows=5,k=4,gravity=on)", "potential_streak", 20, 4),
+    ("connect_four", "valhalla", 36, 3),
+    ("connect_k", "positional", 40, 2),
+]
 
 
 def searcher(game, heuristic, order="none", **switches):
@@ -36,8 +45,15 @@ def searcher(game, heuristic, order="none", **switches):
 def facts(found, game):
     """Everything a search says, comparable."""
     line = found.line if found.line and isinstance(found.line[0], str) else [game.write(c) for c in found.line]
-    return {"value": found.value, "code": found.code, "depth": found.depth, "line": line, "stopped_by": found.stopped_by,
-            "by_ply": list(found.by_ply), **found.counters}
+    return {
+        "value": found.value,
+        "code": found.code,
+        "depth": found.depth,
+        "line": line,
+        "stopped_by": found.stopped_by,
+        "by_ply": list(found.by_ply),
+        **found.counters,
+    }
 
 
 # ------------------------------------------------------------------------------------------- the twin
@@ -47,9 +63,14 @@ def _twins(spec, heuristic, plies, deepest, count, scramble, seed):
     game, rng = gk.game(spec), random.Random(f"{spec}{heuristic}{seed}")
     for _ in range(count):
         position = scramble(game, rng, plies)
-        switches = {"prune": rng.random() < 0.8, "table": rng.random() < 0.5, "deepen": rng.random() < 0.5,
-                    "win_bonus": rng.random() < 0.7, "megabytes": rng.choice([1, 0.001, 0.003]),
-                    "ties": rng.choice(["first", "random", "last"])}
+        switches = {
+            "prune": rng.random() < 0.8,
+            "table": rng.random() < 0.5,
+            "deepen": rng.random() < 0.5,
+            "win_bonus": rng.random() < 0.7,
+            "megabytes": rng.choice([1, 0.001, 0.003]),
+            "ties": rng.choice(["first", "random", "last"]),
+        }
         order, depth = rng.choice(ALL_ORDERS), rng.randrange(1, deepest + 1)
         nodes = rng.choice([None, None, rng.randrange(1, 300)])
         if nodes and rng.random() < 0.3:
@@ -74,33 +95,48 @@ def test_the_compiled_search_equals_its_plain_twin_on_thousands(spec, heuristic,
     _twins(spec, heuristic, plies, deepest, 2000, scramble, 1)
 
 
-JUDGED = [("conga", "squares", "square_difference", 40, 3), ("conga", "moves", "move_difference", 40, 2),
-          ("candy(board=ReesesPieces)", "score_difference", "total_difference", 36, 2), ("mnk(m=3,n=4,k=3)", "windows", "windows", 9, 3),
-          ("connect_k(columns=5,rows=4,k=3,gravity=on)", "windows", "windows", 14, 4)]
+JUDGED = [
+    ("conga", "squares", "square_difference", 40, 3),
+    ("conga", "moves", "move_difference", 40, 2),
+    ("candy(board=ReesesPieces)", "score_difference", "total_difference", 36, 2),
+    ("mnk(m=3,n=4,k=3)", "windows", "windows", 9, 3),
+    ("connect_k(columns=5,rows=4,k=3,gravity=on)", "windows", "windows", 14, 4),
+]
 
 
 def _judged(spec, heuristic, named, plies, deepest, count, judge, scramble):
     game, rng = gk.game(spec), random.Random(spec)
     slow = judge(game)
-    engines = {(prune, bonus): searcher(game, heuristic, prune=prune, win_bonus=bonus)
-               for prune in (False, True) for bonus in (False, True)}
+    engines = {
+        (prune, bonus): searcher(game, heuristic, prune=prune, win_bonus=bonus)
+        for prune in (False, True)
+        for bonus in (False, True)
+    }
     for _ in range(count):
         position, depth = scramble(game, rng, plies), rng.randrange(1, deepest + 1)
         state = plain_rules.replay(slow, position.line)
         for (prune, bonus), engine in engines.items():
             found = engine.run(position, depth)
-            value, best, counts = plain_rules.minimax(slow, state, depth, getattr(slow, named), position.turn, prune, bonus)
+            value, best, counts = plain_rules.minimax(
+                slow, state, depth, getattr(slow, named), position.turn, prune, bonus
+            )
             assert (found.value, game.write(found.code)) == (value, best[0])
             assert {name: found.counters[name] for name in counts} == counts
 
 
-@pytest.mark.parametrize(("spec", "heuristic", "named", "plies", "deepest"), JUDGED, ids=[f"{j[0]}-{j[1]}" for j in JUDGED])
-def test_values_moves_and_counters_equal_an_independent_minimax(spec, heuristic, named, plies, deepest, judge, scramble):
+@pytest.mark.parametrize(
+    ("spec", "heuristic", "named", "plies", "deepest"), JUDGED, ids=[f"{j[0]}-{j[1]}" for j in JUDGED]
+)
+def test_values_moves_and_counters_equal_an_independent_minimax(
+    spec, heuristic, named, plies, deepest, judge, scramble
+):
     _judged(spec, heuristic, named, plies, deepest, 12, judge, scramble)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("spec", "heuristic", "named", "plies", "deepest"), JUDGED, ids=[f"{j[0]}-{j[1]}" for j in JUDGED])
+@pytest.mark.parametrize(
+    ("spec", "heuristic", "named", "plies", "deepest"), JUDGED, ids=[f"{j[0]}-{j[1]}" for j in JUDGED]
+)
 def test_values_equal_an_independent_minimax_on_thousands(spec, heuristic, named, plies, deepest, judge, scramble):
     _judged(spec, heuristic, named, plies, min(deepest, 2), 2000, judge, scramble)
 
@@ -108,18 +144,37 @@ def test_values_equal_an_independent_minimax_on_thousands(spec, heuristic, named
 # ------------------------------------------------------------------------- no switch changes the move
 
 
-SWITCHED = [("conga", "squares", 30, 3), ("candy(board=Mounds)", "score_difference", 36, 3), ("mnk(m=4,n=4,k=3)", "longest_streak", 12, 3),
-            ("connect_four", "windows", 36, 4), ("connect_k(columns=6,rows=5,k=4)", "potential_streak", 24, 2)]
+SWITCHED = [
+    ("conga", "squares", 30, 3),
+    ("candy(board=Mounds)", "score_difference", 36, 3),
+    ("mnk(m=4,n=4,k=3)", "longest_streak", 12, 3),
+    ("connect_four", "windows", 36, 4),
+    ("connect_k(columns=6,rows=5,k=4)", "potential_streak", 24, 2),
+]
 
 
 def _switched(spec, heuristic, plies, depth, count, scramble):
     game, rng = gk.game(spec), random.Random(spec)
     for bonus, ties in itertools.product((True, False), ("first", "last")):
         plain = searcher(game, heuristic, prune=False, win_bonus=bonus, ties=ties)
-        others = [searcher(game, heuristic, order, prune=prune, table=table, deepen=deepen, reuse=reuse, win_bonus=bonus, ties=ties,
-                           megabytes=megabytes)
-                  for order in ALL_ORDERS for prune, table, deepen, reuse in itertools.product((True, False), repeat=4)
-                  for megabytes in (0.5, 0.001) if rng.random() < 0.25]
+        others = [
+            searcher(
+                game,
+                heuristic,
+                order,
+                prune=prune,
+                table=table,
+                deepen=deepen,
+                reuse=reuse,
+                win_bonus=bonus,
+                ties=ties,
+                megabytes=megabytes,
+            )
+            for order in ALL_ORDERS
+            for prune, table, deepen, reuse in itertools.product((True, False), repeat=4)
+            for megabytes in (0.5, 0.001)
+            if rng.random() < 0.25
+        ]
         for _ in range(count):
             position = scramble(game, rng, plies)
             true = plain.run(position, depth)
@@ -189,7 +244,11 @@ def test_counters_keep_their_own_laws(scramble):
             assert c["leaves"] + c["expanded"] - 1 + c["table_cutoffs"] == c["generated"]
             assert c["first_move_cutoffs"] <= c["cutoffs"] <= c["expanded"]
             assert c["table_cutoffs"] <= c["table_hits"] <= c["table_probes"]
-            assert found.depth == depth or found.stopped_by == "decided" or found.depth == game.left(engine.words.view(np.uint8))
+            assert (
+                found.depth == depth
+                or found.stopped_by == "decided"
+                or found.depth == game.left(engine.words.view(np.uint8))
+            )
 
 
 # -------------------------------------------------------------------------------------- uniform trees
@@ -214,6 +273,7 @@ def _step(s, move):
 @pytest.fixture(scope="module")
 def uniform():
     """A game whose tree has the same breadth everywhere; its leaves are worth a score, or a hash of the path."""
+
     class Uniform(gk.Game):
         name, state, width, moves, play = "uniform_tree", TREE, 8, _list, _step
 
@@ -319,7 +379,9 @@ def _limited(spec, heuristic, order, table, budgets, scramble):
 
 @pytest.mark.parametrize("table", [False, True])
 @pytest.mark.parametrize("order", ["none", "best+history+centre", "front"])
-@pytest.mark.parametrize(("spec", "heuristic"), [("conga", "moves"), ("connect_four", "windows"), ("mnk(m=7,n=7,k=4)", "potential_streak")])
+@pytest.mark.parametrize(
+    ("spec", "heuristic"), [("conga", "moves"), ("connect_four", "windows"), ("mnk(m=7,n=7,k=4)", "potential_streak")]
+)
 def test_a_node_budget_is_exact_and_an_unfinished_depth_replaces_nothing(spec, heuristic, order, table, scramble):
     _limited(spec, heuristic, order, table, [1, 2, 3, 5, 8, 13, 50, 51, 52, 200, 511, 512, 513, 1000, 3000], scramble)
 
@@ -358,6 +420,7 @@ def test_a_stopped_search_still_has_the_last_finished_depth_s_move(scramble):
 @pytest.fixture
 def slow_heuristic():
     """An evaluation of about a millisecond."""
+
     @gk.heuristic("connect_four")
     def slow(board, me, params):
         x = 0.5
@@ -368,8 +431,15 @@ def slow_heuristic():
     return slow
 
 
-OVERSHOOT = ["search(seconds={s})", "search(seconds={s},table=on,order=best+history+centre)", "search(seconds={s},order=front)",
-             "montecarlo(seconds={s})", "uct(seconds={s})", "connect_k_agent(seconds={s},ponder=off)", "custom(seconds={s},depth=20)"]
+OVERSHOOT = [
+    "search(seconds={s})",
+    "search(seconds={s},table=on,order=best+history+centre)",
+    "search(seconds={s},order=front)",
+    "montecarlo(seconds={s})",
+    "uct(seconds={s})",
+    "connect_k_agent(seconds={s},ponder=off)",
+    "custom(seconds={s},depth=20)",
+]
 
 
 def _overshoot(player, position, seconds, tries=6):
@@ -395,7 +465,9 @@ def test_a_deadline_is_kept_to_twenty_milliseconds(spec, game):
     player.close()
 
 
-@pytest.mark.parametrize("spec", ["search(seconds=0.05,heuristic=slow)", "search(seconds=0.05,heuristic=slow,table=on,order=best)"])
+@pytest.mark.parametrize(
+    "spec", ["search(seconds=0.05,heuristic=slow)", "search(seconds=0.05,heuristic=slow,table=on,order=best)"]
+)
 def test_a_deadline_is_kept_with_a_slow_heuristic(spec, slow_heuristic):
     game = gk.game("connect_four")
     player = gk.player(spec)
@@ -431,7 +503,7 @@ def test_the_table_s_memory_stays_within_its_bound():
 
 
 def test_searching_for_hundreds_of_moves_never_mixes_up_two_searches(scramble):
-    """The table is emptied by counting a stamp that wraps at 255: what was learned 255 searches ago must not come back."""
+    """The table is emptied by counting a stamp that wraps at 255: what 255 searches ago learned must not come back."""
     game, rng = gk.game("connect_four"), random.Random(9)
     kept = searcher(game, "windows", "best", table=True, megabytes=0.01)
     for number in range(600):
@@ -458,14 +530,27 @@ def _play_out(game, player, rng, most=24):
 
 
 @pytest.mark.parametrize("order", ["none", "best+history", "front"])
-@pytest.mark.parametrize(("spec", "heuristic", "depth"), [("conga", "moves", 3), ("connect_four", "windows", 4),
-                                                         ("mnk(m=5,n=5,k=4)", "potential_streak", 2), ("candy", "score_difference", 2)])
+@pytest.mark.parametrize(
+    ("spec", "heuristic", "depth"),
+    [
+        ("conga", "moves", 3),
+        ("connect_four", "windows", 4),
+        ("mnk(m=5,n=5,k=4)", "potential_streak", 2),
+        ("candy", "score_difference", 2),
+    ],
+)
 def test_reuse_and_pondering_change_nothing_but_the_cost(spec, heuristic, depth, order):
     game = gk.game(spec)
     base = f"search(depth={depth},table=on,deepen=on,order={order},heuristic={heuristic}"
-    plain, reuse, ponder = (_play_out(game, gk.player(base + more), random.Random(4)) for more in (")", ",reuse=on)", ",ponder=on)"))
+    plain, reuse, ponder = (
+        _play_out(game, gk.player(base + more), random.Random(4)) for more in (")", ",reuse=on)", ",ponder=on)")
+    )
     for one, two, three in zip(plain, reuse, ponder, strict=True):
-        assert (one.move, one.value, one.line[0]) == (two.move, two.value, two.line[0]) == (three.move, three.value, three.line[0])
+        assert (
+            (one.move, one.value, one.line[0])
+            == (two.move, two.value, two.line[0])
+            == (three.move, three.value, three.line[0])
+        )
 
 
 def test_reuse_saves_nodes():
@@ -539,7 +624,9 @@ def test_an_error_while_pondering_is_raised_at_the_next_call_and_only_there():
     choice = player.choose(game.start())
     player._ponder.join()  # it meets four stones, two plies on
     expected = game.start().play(choice.move).play(choice.line[1])
-    with pytest.raises(gk.HeuristicError, match=r"four_stones_fail.*(divide|division) by zero.*test_search.py, line \d+: return 1.0"):
+    with pytest.raises(
+        gk.HeuristicError, match=r"four_stones_fail.*(divide|division) by zero.*test_search.py, line \d+: return 1.0"
+    ):
         player.choose(expected)
     assert player.choose(game.start()).move == choice.move
     player._ponder.join()
@@ -579,7 +666,7 @@ def test_the_trace_tells_what_the_counters_say(scramble):
             assert found.trace[0].value == found.value
             assert all(node.why for node in found.trace if node.cut or node.kind in ("cut", "table"))
             best = [node.move for node in found.trace if node.best and node.move is not None]
-            assert best == found.line[:len(best)]
+            assert best == found.line[: len(best)]
 
 
 def test_the_trace_is_empty_unless_asked_for():
@@ -595,5 +682,7 @@ def test_a_finished_game_is_not_searched(search):
 def test_exact_values_of_small_games_by_full_depth():
     for spec, value in (("mnk", 0.0), ("mnk(m=3,n=4,k=3)", WIN - 7), ("mnk(m=2,n=3,k=2)", WIN - 3)):
         game = gk.game(spec)
-        found = searcher(game, "windows", "best+history+centre", table=True, deepen=True).run(game.start(), game.longest)
+        found = searcher(game, "windows", "best+history+centre", table=True, deepen=True).run(
+            game.start(), game.longest
+        )
         assert found.value == value, spec

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
 import string
@@ -16,22 +17,69 @@ from gamekit.specs import Param, Spec, check, find, parse, write
 # -------------------------------------------------------------------------------------- grammar
 
 
-@pytest.mark.parametrize(("text", "name", "settings"), [
-    ("conga", "conga", {}), ("conga()", "conga", {}), ("  conga  ", "conga", {}),
-    ("mnk(m=3,n=4,k=3)", "mnk", {"m": 3, "n": 4, "k": 3}), ("mnk( m = 3 , n=4 )", "mnk", {"m": 3, "n": 4}),
-    ("a(x=1.5)", "a", {"x": 1.5}), ("a(x=-2)", "a", {"x": -2}), ("a(x=1e3)", "a", {"x": 1000.0}),
-    ("a(x=on,y=off)", "a", {"x": True, "y": False}), ("a(x=True)", "a", {"x": True}),
-    ("a(x='two words')", "a", {"x": "two words"}), ('a(x="it\'s")', "a", {"x": "it's"}), ("a(x='')", "a", {"x": ""}),
-    ("a(x=b(y=1))", "a", {"x": Spec("b", {"y": 1})}), ("a(x=/path/to.txt)", "a", {"x": "/path/to.txt"}),
-    ("a(x=best+history)", "a", {"x": "best+history"})])
+@pytest.mark.parametrize(
+    ("text", "name", "settings"),
+    [
+        ("conga", "conga", {}),
+        ("conga()", "conga", {}),
+        ("  conga  ", "conga", {}),
+        ("mnk(m=3,n=4,k=3)", "mnk", {"m": 3, "n": 4, "k": 3}),
+        ("mnk( m = 3 , n=4 )", "mnk", {"m": 3, "n": 4}),
+        ("a(x=1.5)", "a", {"x": 1.5}),
+        ("a(x=-2)", "a", {"x": -2}),
+        ("a(x=1e3)", "a", {"x": 1000.0}),
+        ("a(x=on,y=off)", "a", {"x": True, "y": False}),
+        ("a(x=True)", "a", {"x": True}),
+        ("a(x='two words')", "a", {"x": "two words"}),
+        ('a(x="it\'s")', "a", {"x": "it's"}),
+        ("a(x='')", "a", {"x": ""}),
+        ("a(x=b(y=1))", "a", {"x": Spec("b", {"y": 1})}),
+        ("a(x=/path/to.txt)", "a", {"x": "/path/to.txt"}),
+        ("a(x=best+history)", "a", {"x": "best+history"}),
+    ],
+)
 def test_specs_are_read(text, name, settings):
     assert parse(text) == Spec(name, settings)
     assert parse(str(parse(text))) == parse(text)
 
 
-BROKEN = ["", " ", "(", ")", "()", "a(", "a)", "a(x", "a(x=", "a(x=1", "a(x=1,", "a(x=1,)", "a(,)", "a(=1)", "a(x=1 y=2)", "a(x=1)b",
-          "a(x=1)(y=2)", "a b", "a(x='1)", "a(x==1)", "a(x=1,x=2)", "a(1)", "3", "3.5", "on", "-", "a" * 4001, "a(x=" * 20 + "1" + ")" * 20,
-          "1a", "a-b", "ä", "__import__('os')", "a;b", "a(x=(1))", "a\x00"]
+BROKEN = [
+    "",
+    " ",
+    "(",
+    ")",
+    "()",
+    "a(",
+    "a)",
+    "a(x",
+    "a(x=",
+    "a(x=1",
+    "a(x=1,",
+    "a(x=1,)",
+    "a(,)",
+    "a(=1)",
+    "a(x=1 y=2)",
+    "a(x=1)b",
+    "a(x=1)(y=2)",
+    "a b",
+    "a(x='1)",
+    "a(x==1)",
+    "a(x=1,x=2)",
+    "a(1)",
+    "3",
+    "3.5",
+    "on",
+    "-",
+    "a" * 4001,
+    "a(x=" * 20 + "1" + ")" * 20,
+    "1a",
+    "a-b",
+    "ä",
+    "__import__('os')",
+    "a;b",
+    "a(x=(1))",
+    "a\x00",
+]
 
 
 @pytest.mark.parametrize("text", BROKEN, ids=[repr(t)[:24] for t in BROKEN])
@@ -51,15 +99,23 @@ def test_what_is_no_text_is_no_spec(make, thing):
 
 @given(st.text(max_size=40))
 def test_the_reader_never_crashes(text):
-    try:
+    with contextlib.suppress(gk.SpecError):
         assert parse(str(parse(text))) == parse(text)
-    except gk.SpecError:
-        pass
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True), max_size=4, values=st.one_of(
-    st.booleans(), st.integers(-10**12, 10**12), st.floats(allow_nan=False, allow_infinity=False),
-    st.text(string.printable.replace('"', ""), max_size=12), st.sampled_from(["on", "off", "1.5", "12", "true", "nan", "1e5", "-"]))))
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True),
+        max_size=4,
+        values=st.one_of(
+            st.booleans(),
+            st.integers(-(10**12), 10**12),
+            st.floats(allow_nan=False, allow_infinity=False),
+            st.text(string.printable.replace('"', ""), max_size=12),
+            st.sampled_from(["on", "off", "1.5", "12", "true", "nan", "1e5", "-"]),
+        ),
+    )
+)
 def test_what_is_written_reads_back(settings):
     again = parse(str(Spec("name", settings))).settings
     assert again == settings
@@ -71,26 +127,30 @@ def test_the_reader_never_crashes_on_a_hundred_thousand_texts():
     rng = random.Random(8)
     for _ in range(100_000):
         text = "".join(rng.choice("ab(=),'\" 1.-+eon\x00é") for _ in range(rng.randrange(20)))
-        try:
+        with contextlib.suppress(gk.SpecError):
             parse(text)
-        except gk.SpecError:
-            pass
 
 
 def test_a_wrong_word_brings_the_nearest_right_one():
-    for wrong, right in (("conect_four", "connect_four"), ("Conga", "conga"), ("congo", "conga"), ("candi", "candy"), ("mnx", "mnk")):
+    for wrong, right in (
+        ("conect_four", "connect_four"),
+        ("Conga", "conga"),
+        ("congo", "conga"),
+        ("candi", "candy"),
+        ("mnx", "mnk"),
+    ):
         with pytest.raises(gk.SpecError, match=f"there is no game '{wrong}'; there are .*did you mean '{right}'"):
             gk.game(wrong)
     with pytest.raises(gk.SpecError, match="did you mean 'alphabeta'"):
         gk.player("alfabeta")
-    with pytest.raises(gk.SpecError, match="has no parameter 'dept'; its parameters are depth.*did you mean 'depth'"):
+    with pytest.raises(gk.SpecError, match=r"has no parameter 'dept'; its parameters are depth.*did you mean 'depth'"):
         gk.player("alphabeta(dept=3)")
     assert find("thing", "a", ["a", "b"]) == "a"
 
 
 def test_a_parameter_says_what_it_allows():
     assert Param(3, low=1, high=9).allowed == "a whole number from 1 to 9"
-    assert Param(0.5).allowed == "a number"
+    assert Param(0.5).allowed.startswith("a number")
     assert Param(None, low=1, kind=int).allowed == "a whole number of at least 1"
     assert Param(True).allowed == "on or off"
     assert Param("a", choices=("a", "b")).allowed == "a, b"
@@ -105,46 +165,99 @@ def test_a_parameter_says_what_it_allows():
 BAD_GAMES = [  # spec, and words that the sentence must hold: what, given, allowed
     ("conga(x=1)", "conga has no parameter 'x'; its parameters are none"),
     ("mnk(m=0)", "mnk: m=0 is not allowed; m is a whole number from 1 to 19"),
-    ("mnk(m=20)", "m=20 is not allowed"), ("mnk(m=-3)", "m=-3 is not allowed"), ("mnk(m=2.5)", "m=2.5 is not allowed"),
-    ("mnk(m=three)", "m=three is not allowed"), ("mnk(m=on)", "m=on is not allowed"), ("mnk(m=nan)", "m=nan is not allowed"),
-    ("mnk(m=inf)", "m=inf is not allowed"), ("mnk(m=1e400)", "m=inf is not allowed"), ("mnk(m='')", "m='' is not allowed"),
-    ("mnk(m=3,n=3,k=4)", "k=4 is not allowed; k is at most the longer side, 3"), ("mnk(k=0)", "k=0 is not allowed"),
-    ("mnk(K=3)", "has no parameter 'K'"), ("mnk(rows=3)", "has no parameter 'rows'"), ("mnk(m=a(b=1))", "m="),
+    ("mnk(m=20)", "m=20 is not allowed"),
+    ("mnk(m=-3)", "m=-3 is not allowed"),
+    ("mnk(m=2.5)", "m=2.5 is not allowed"),
+    ("mnk(m=three)", "m=three is not allowed"),
+    ("mnk(m=on)", "m=on is not allowed"),
+    ("mnk(m=nan)", "m=nan is not allowed"),
+    ("mnk(m=inf)", "m=inf is not allowed"),
+    ("mnk(m=1e400)", "m=inf is not allowed"),
+    ("mnk(m='')", "m='' is not allowed"),
+    ("mnk(m=3,n=3,k=4)", "k=4 is not allowed; k is at most the longer side, 3"),
+    ("mnk(k=0)", "k=0 is not allowed"),
+    ("mnk(K=3)", "has no parameter 'K'"),
+    ("mnk(rows=3)", "has no parameter 'rows'"),
+    ("mnk(m=a(b=1))", "m="),
     ("connect_k(columns=33)", "columns=33 is not allowed; columns is a whole number from 1 to 32"),
-    ("connect_k(rows=0)", "rows=0 is not allowed"), ("connect_k(k=10)", "k=10 is not allowed; k is at most the longer side, 9"),
-    ("connect_k(gravity=1)", "gravity=1 is not allowed; gravity is on or off"), ("connect_k(gravity=maybe)", "gravity=maybe"),
-    ("connect_k(columns=" + "9" * 400 + ")", "columns="), ("connect_four(k=5)", "connect_four has no parameter 'k'"),
-    ("connect_four(columns=3,rows=3)", "connect_four"), ("candy(board=Nowhere)", "there is no board 'Nowhere'"),
-    ("candy(board=12)", "board=12 is not allowed"), ("candy(board=../../x)", "may not climb"), ("candy(bord=Ayds)", "did you mean 'board'"),
-    ("candy(board=AlmondJo)", "did you mean 'AlmondJoy'"), ("chess", "there is no game 'chess'"),
+    ("connect_k(rows=0)", "rows=0 is not allowed"),
+    ("connect_k(k=10)", "k=10 is not allowed; k is at most the longer side, 9"),
+    ("connect_k(gravity=1)", "gravity=1 is not allowed; gravity is on or off"),
+    ("connect_k(gravity=maybe)", "gravity=maybe"),
+    ("connect_k(columns=" + "9" * 400 + ")", "columns="),
+    ("connect_four(k=5)", "connect_four has no parameter 'k'"),
+    ("connect_four(columns=3,rows=3)", "connect_four"),
+    ("candy(board=Nowhere)", "there is no board 'Nowhere'"),
+    ("candy(board=12)", "board=12 is not allowed"),
+    ("candy(board=../../x)", "may not climb"),
+    ("candy(bord=Ayds)", "did you mean 'board'"),
+    ("candy(board=AlmondJo)", "did you mean 'AlmondJoy'"),
+    ("chess", "there is no game 'chess'"),
 ]
 BAD_PLAYERS = [
-    ("nobody", "there is no player 'nobody'"), ("alphabeta(depth=0)", "alphabeta: depth=0 is not allowed; depth is a whole number from 1 to"),
-    ("alphabeta(depth=-1)", "depth=-1"), ("alphabeta(depth=101)", "depth=101"), ("alphabeta(depth=2.5)", "depth=2.5"),
-    ("alphabeta(depth=deep)", "depth=deep"), ("alphabeta(depth=on)", "depth=on"), ("alphabeta(depth=nan)", "depth=nan"),
-    ("alphabeta(depth=" + "9" * 400 + ")", "depth="), ("alphabeta(seconds=0)", "seconds=0 is not allowed; seconds is a number from 0.001"),
-    ("alphabeta(seconds=-1)", "seconds=-1"), ("alphabeta(seconds=inf)", "seconds=inf"), ("alphabeta(seconds=soon)", "seconds=soon"),
-    ("search(nodes=0)", "nodes=0"), ("search(nodes=1.5)", "nodes=1.5"), ("search(prune=2)", "prune=2 is not allowed; prune is on or off"),
-    ("minimax(prune=on)", "minimax has no parameter 'prune'"), ("search(order=best+)", "order"), ("search(order=middle)", "order 'middle'"),
-    ("search(order=centre+sides)", "order 'centre+sides' names two fixed orders"), ("search(order=front+best)", "mixes front"),
-    ("search(order=5)", "order=5"), ("search(ties=worst)", "ties=worst is not allowed; ties is first"),
-    ("search(ties=1)", "ties=1"), ("search(megabytes=0)", "megabytes=0"), ("search(megabytes=100000)", "megabytes=100000"),
-    ("search(heuristic=3)", "heuristic=3"), ("search(win_bonus=yes)", "win_bonus=yes"), ("greedy(depth=3)", "greedy has no parameter 'depth'"),
-    ("montecarlo(playouts=0)", "playouts=0"), ("montecarlo(playouts=-5)", "playouts=-5"), ("montecarlo(depth=3)", "no parameter 'depth'"),
-    ("uct(exploration=-1)", "exploration=-1"), ("uct(exploration=nan)", "exploration=nan"), ("random(seed=1)", "random has no parameter 'seed'"),
-    ("leftmost(x=1)", "leftmost has no parameter 'x'"), ("custom(depth=0)", "depth=0"), ("custom(limit=-1)", "limit=-1"),
-    ("custom(near=3)", "near=3"), ("good_ai(depth=2)", "good_ai has no parameter 'depth'"),
-    ("connect_k_agent(win_bonus=on)", "no parameter 'win_bonus'"), ("alphabeta(depth=3", "cannot read"), ("alphabeta(4)", "cannot read"),
+    ("nobody", "there is no player 'nobody'"),
+    ("alphabeta(depth=0)", "alphabeta: depth=0 is not allowed; depth is a whole number from 1 to"),
+    ("alphabeta(depth=-1)", "depth=-1"),
+    ("alphabeta(depth=101)", "depth=101"),
+    ("alphabeta(depth=2.5)", "depth=2.5"),
+    ("alphabeta(depth=deep)", "depth=deep"),
+    ("alphabeta(depth=on)", "depth=on"),
+    ("alphabeta(depth=nan)", "depth=nan"),
+    ("alphabeta(depth=" + "9" * 400 + ")", "depth="),
+    ("alphabeta(seconds=0)", "seconds=0 is not allowed; seconds is a number from 0.001"),
+    ("alphabeta(seconds=-1)", "seconds=-1"),
+    ("alphabeta(seconds=inf)", "seconds=inf"),
+    ("alphabeta(seconds=soon)", "seconds=soon"),
+    ("search(nodes=0)", "nodes=0"),
+    ("search(nodes=1.5)", "nodes=1.5"),
+    ("search(prune=2)", "prune=2 is not allowed; prune is on or off"),
+    ("minimax(prune=on)", "minimax has no parameter 'prune'"),
+    ("search(order=best+)", "order"),
+    ("search(order=middle)", "order 'middle'"),
+    ("search(order=centre+sides)", "order 'centre+sides' names two fixed orders"),
+    ("search(order=front+best)", "mixes front"),
+    ("search(order=5)", "order=5"),
+    ("search(ties=worst)", "ties=worst is not allowed; ties is first"),
+    ("search(ties=1)", "ties=1"),
+    ("search(megabytes=0)", "megabytes=0"),
+    ("search(megabytes=100000)", "megabytes=100000"),
+    ("search(heuristic=3)", "heuristic=3"),
+    ("search(win_bonus=yes)", "win_bonus=yes"),
+    ("greedy(depth=3)", "greedy has no parameter 'depth'"),
+    ("montecarlo(playouts=0)", "playouts=0"),
+    ("montecarlo(playouts=-5)", "playouts=-5"),
+    ("montecarlo(depth=3)", "no parameter 'depth'"),
+    ("uct(exploration=-1)", "exploration=-1"),
+    ("uct(exploration=nan)", "exploration=nan"),
+    ("random(seed=1)", "random has no parameter 'seed'"),
+    ("leftmost(x=1)", "leftmost has no parameter 'x'"),
+    ("custom(depth=0)", "depth=0"),
+    ("custom(limit=-1)", "limit=-1"),
+    ("custom(near=3)", "near=3"),
+    ("good_ai(depth=2)", "good_ai has no parameter 'depth'"),
+    ("connect_k_agent(win_bonus=on)", "no parameter 'win_bonus'"),
+    ("alphabeta(depth=3", "cannot read"),
+    ("alphabeta(4)", "cannot read"),
 ]
 BAD_HEURISTICS = [  # game, heuristic, words
     ("conga", "windows", "heuristic 'windows' belongs to connect_four and connect_k and mnk, not to conga"),
-    ("conga", "move", "there is no heuristic of conga 'move'"), ("conga", "moves(x=1)", "moves has no parameter 'x'"),
-    ("conga", "weighted(corner=nan)", "corner=nan"), ("conga", "weighted(corner=a)", "corner=a"),
+    ("conga", "move", "there is no heuristic of conga 'move'"),
+    ("conga", "moves(x=1)", "moves has no parameter 'x'"),
+    ("conga", "weighted(corner=nan)", "corner=nan"),
+    ("conga", "weighted(corner=a)", "corner=a"),
     ("candy", "safe_score(exposed=2)", "exposed=2 is not allowed; exposed is a number from 0 to 1"),
-    ("candy", "safe_score(exposed=-0.1)", "exposed=-0.1"), ("candy", "valhalla", "belongs to connect_four"),
-    ("connect_four", "valhalla(variant=right)", "variant=right is not allowed; variant is as_printed, corrected, strict"),
-    ("connect_four", "valhalla(matrix=up)", "matrix=up"), ("connect_four(columns=8,rows=6)", "valhalla", "does not fit"),
-    ("mnk", "windows(count=inf)", "count=inf"), ("mnk", "windows(count=on)", "count=on"), ("mnk", "potential_streak(alive=1)", "alive=1"),
+    ("candy", "safe_score(exposed=-0.1)", "exposed=-0.1"),
+    ("candy", "valhalla", "belongs to connect_four"),
+    (
+        "connect_four",
+        "valhalla(variant=right)",
+        "variant=right is not allowed; variant is as_printed, corrected, strict",
+    ),
+    ("connect_four", "valhalla(matrix=up)", "matrix=up"),
+    ("connect_four(columns=8,rows=6)", "valhalla", "does not fit"),
+    ("mnk", "windows(count=inf)", "count=inf"),
+    ("mnk", "windows(count=on)", "count=on"),
+    ("mnk", "potential_streak(alive=1)", "alive=1"),
     ("mnk", "longest_streak(k=3)", "longest_streak has no parameter 'k'"),
 ]
 
@@ -193,8 +306,22 @@ def test_a_bad_heuristic_is_refused_in_python_and_in_the_shell(game, spec, words
     _one_sentence(ran.err, words, spec)
 
 
-@pytest.mark.parametrize("settings", [{"depth": None}, {"depth": "3"}, {"depth": [3]}, {"seconds": True}, {"ties": None}, {"order": None},
-                                      {"table": 1}, {"heuristic": 3.5}, {"megabytes": math.nan}, {"depth": 10**400}, {"nodes": -math.inf}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"depth": None},
+        {"depth": "3"},
+        {"depth": [3]},
+        {"seconds": True},
+        {"ties": None},
+        {"order": None},
+        {"table": 1},
+        {"heuristic": 3.5},
+        {"megabytes": math.nan},
+        {"depth": 10**400},
+        {"nodes": -math.inf},
+    ],
+)
 def test_settings_from_python_are_checked_alike(settings):
     with pytest.raises(gk.SpecError, match="search: "):
         gk.PLAYERS["search"](**settings)
