@@ -44,6 +44,7 @@ def lab(port: int = 8888, browser: bool = True) -> int:
     print(f"JupyterLab opens {START}; stop it with Ctrl-C. Its token, should a page ask: {token}", flush=True)
     try:
         return server.wait()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # the way it is meant to end
         server.terminate()
-        return server.wait()
+        server.wait()
+        return 0

@@ -95,7 +95,7 @@ def _look(position):
     return position.turn, tuple(itertools.chain.from_iterable(position.game.cells(position.record)))
 
 
-@pytest.mark.parametrize("count", [4000, pytest.param(100_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [2500, pytest.param(100_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "spec",
     [

@@ -185,9 +185,9 @@ def test_wrong_use_from_a_real_shell():
 
 
 def test_a_terminal_that_knows_no_unicode_gets_no_traceback():
-    for arguments in (["heuristics"], ["players"], ["games"], ["perft", "mnk(m=3,n=3,k=9)", "2"]):
-        ran = shell(*arguments, PYTHONIOENCODING="ascii")
-        assert "Traceback" not in ran.stderr, ran.stderr
+    ran = shell("heuristics", PYTHONIOENCODING="ascii")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "windows" in ran.stdout
 
 
 def test_a_reader_that_goes_away_is_no_traceback():
@@ -203,11 +203,11 @@ def test_a_reader_that_goes_away_is_no_traceback():
     assert ran.stdout.startswith("[{")
 
 
-def test_version_and_help():
-    ran = shell("--version")
-    assert (ran.returncode, ran.stdout.strip()) == (0, f"gamekit {gk.__version__}")
-    ran = shell("--help")
-    assert ran.returncode == 0
+def test_version_and_help(cli):
+    ran = cli("--version")
+    assert (ran.code, ran.out.strip()) == (0, f"gamekit {gk.__version__}")
+    ran = cli("--help")
+    assert ran.code == 0
     for command in (
         "games",
         "heuristics",
@@ -225,7 +225,7 @@ def test_version_and_help():
         "warm",
         "lab",
     ):
-        assert command in ran.stdout
+        assert command in ran.out
 
 
 def test_a_human_whose_input_ends_gets_no_traceback():
