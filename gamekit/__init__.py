@@ -33,19 +33,22 @@ from .games import GAMES, game, register
 from .heuristics import HEURISTICS, Heuristic, HeuristicError, heuristic, heuristic_of
 from .match import match, play_game
 from .players import PLAYERS, Choice, Player, player
+from .seen import seen
 from .show import svg
 from .specs import Spec, SpecError
 from .sweep import sweep
+from .transcripts import read_transcript, transcript
 
 __version__ = "0.1.0"
 __all__ = [
     "DRAW", "GAMES", "HEURISTICS", "LOST", "PLAYERS", "RUNNING", "WON", "Choice", "Game", "GamekitError", "Heuristic",
     "HeuristicError", "IllegalMove", "MalformedMove", "MoveError", "Outcome", "Player", "Position", "PositionError",
-    "Solver", "Spec", "SpecError", "accuracy", "compare", "game", "helper", "heuristic", "heuristic_of", "match",
-    "perft", "play_board", "play_game", "player", "register", "review", "search_plain", "search_tree", "svg", "sweep",
+    "Solver", "Spec", "SpecError", "accuracy", "check_heuristic", "compare", "game", "helper", "heuristic",
+    "heuristic_of", "match", "perft", "play_board", "play_game", "player", "rank", "read_transcript", "register",
+    "review", "search_plain", "search_tree", "seen", "svg", "sweep", "transcript", "weights",
 ]
 
-_IN_NOTEBOOKS = {"play_board", "review", "search_tree"}  # widgets are loaded when first asked for
+_IN_NOTEBOOKS = {"check_heuristic", "play_board", "rank", "review", "search_tree", "weights"}  # widgets are loaded when first asked for
 
 
 def __getattr__(name: str) -> _Any:

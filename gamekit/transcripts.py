@@ -13,11 +13,12 @@ def text(position: Position) -> str:
     """A position as its report printed it.
 
     >>> import gamekit as gk
-    >>> print(text(gk.game("connect_four(columns=5,rows=4)").replay("3343")))
-    .....
-    ..O..
-    ..O..
-    ..XX.
+    >>> print(text(gk.game("mnk").replay("1,1 0,2")))
+    (
+    (0,0,2),
+    (0,1,0),
+    (0,0,0)
+    )
     """
     game = position.game
     rows = game.cells(position.record)

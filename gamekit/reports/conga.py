@@ -86,9 +86,12 @@ def games_of(names: Sequence[str], depth: int, games: int, cap: int, seed: int, 
 def heuristics(games: pd.DataFrame) -> pd.DataFrame:
     """The report's table, ours and theirs in one row."""
     theirs = {row["heuristic"]: row for row in printed("000", "heuristics")}
-    return pd.DataFrame([{"heuristic": name, **_summary(part), "printed_rate": theirs.get(name, {}).get("win_rate"),
-                          "printed_turns": theirs.get(name, {}).get("turns")}
-                         for name, part in games.groupby("heuristic", sort=False)])
+    found = pd.DataFrame([{"heuristic": name, **_summary(part), "printed_rate": theirs.get(name, {}).get("win_rate"),
+                           "printed_turns": theirs.get(name, {}).get("turns")}
+                          for name, part in games.groupby("heuristic", sort=False)])
+    front = ["heuristic", "rate", "low", "high", "printed_rate", "turns_all", "turns_low", "turns_high",
+             "printed_turns"]
+    return found[[*front, *(column for column in found if column not in front)]]
 
 
 def switches(names: Sequence[str], depths: Sequence[int], games: int, cap: int, seed: int) -> pd.DataFrame:

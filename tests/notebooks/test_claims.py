@@ -29,7 +29,7 @@ def test_the_tables_a_claim_reads_are_promised():
 
 
 def test_a_missing_table_is_named_with_the_notebook_that_makes_it(tmp_path):
-    with pytest.raises(GamekitError, match="10_conga/same_function is missing.*10_conga makes it"):
+    with pytest.raises(GamekitError, match=r"10_conga/same_function is missing.*10_conga makes it"):
         claims.verdicts(tmp_path)
 
 
@@ -44,7 +44,8 @@ def test_a_missing_data_file_is_named(monkeypatch, tmp_path):
 
 
 def test_verdicts_follow_the_interval():
-    table = pd.DataFrame([{"heuristic": "squares", "rate": 20, "low": 10, "high": 30}, {"heuristic": "moves", "rate": 50, "low": 40, "high": 60}])
+    table = pd.DataFrame([{"heuristic": "squares", "rate": 20, "low": 10, "high": 30},
+                          {"heuristic": "moves", "rate": 50, "low": 40, "high": 60}])
     assert judges.conga_squares_worst(table)[0] == "reproduced"
     assert judges.conga_squares_worst(table.assign(high=[45, 60]))[0] == "undecided"
     assert judges.conga_squares_worst(table.assign(low=[70, 40], high=[80, 60]))[0] == "refuted"

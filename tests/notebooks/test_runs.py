@@ -38,7 +38,7 @@ def test_runs_and_leaves_what_it_promised(results, name):
 
 
 def test_a_second_run_runs_nothing(results):
-    home, done = results
+    _, done = results
     again = runner.execute_all([result.run for result in done.values() if not result.error])
     assert not any(result.fresh for result in again)
 
@@ -113,7 +113,8 @@ def test_no_path_of_the_machine_is_published(built):
     for path in built.glob("*.html"):
         text = path.read_text(encoding="utf-8")
         assert str(suite.ROOT) not in text, path.name
-        assert not [line for line in text.splitlines() if str(built.parent) in line and "results" not in line], path.name
+        assert not [line for line in text.splitlines() if str(built.parent) in line
+                    and "results" not in line], path.name
 
 
 @pytest.mark.browser
@@ -125,7 +126,8 @@ def test_a_browser_opens_every_page_without_error_or_outside_request(built):
     chromium = which("chromium") or which("chromium-browser") or which("google-chrome")
     if chromium is None:
         pytest.skip("no chromium")
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+             "--disable-sync",
              "--no-first-run"]
     trouble: list[str] = []
     with sync.sync_playwright() as play:

@@ -14,7 +14,8 @@ from gamekit.runner import promised
 from gamekit.suite import NOTEBOOKS, profiles
 
 ALL = sorted(NOTEBOOKS.glob("[0-9]*_*.ipynb"))
-NAMES = ["00_start_here", "10_conga", "20_candy", "30_connect_k", "40_mnk", "50_connect_four", "60_search", "70_heuristics",
+NAMES = ["00_start_here", "10_conga", "20_candy", "30_connect_k", "40_mnk", "50_connect_four", "60_search",
+         "70_heuristics",
          "80_claims", "90_lab"]
 REPORTS = [path for path in ALL if path.stem in NAMES[1:9]]  # a lab defines things, and a tour need not find any
 
@@ -38,7 +39,7 @@ def test_parameters_first_then_validation(path):
     for one in declared(path).values():
         assert one.about, f"{one.name} has no comment"
         assert one.check(path.stem, one.default) == one.default, f"the default of {one.name} is outside its own range"
-    assert re.search(r"\bbegin\(|check_parameters\(|check\(", source(second)), "the second code cell validates the parameters"
+    assert "begin(" in source(second), "the second code cell validates the parameters"
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda p: p.stem)

@@ -29,9 +29,11 @@ def test_a_cell_is_read():
 
 
 @pytest.mark.parametrize(("name", "value"), [
-    ("depth", "3"), ("depth", 0), ("depth", 9), ("depth", 2.5), ("depth", True), ("depth", None), ("depth", float("nan")),
+    ("depth", "3"), ("depth", 0), ("depth", 9), ("depth", 2.5), ("depth", True), ("depth", None),
+                                             ("depth", float("nan")),
     ("ties", "frist"), ("ties", 1), ("rate", 1.5), ("rate", float("nan")), ("rate", "0.5"), ("on", 1), ("on", "yes"),
-    ("depths", []), ("depths", 3), ("depths", [1, 7]), ("depths", [1, "2"]), ("boards", ["chess"]), ("boards", ["mnk(m=0)"]),
+    ("depths", []), ("depths", 3), ("depths", [1, 7]), ("depths", [1, "2"]), ("boards", ["chess"]),
+                                             ("boards", ["mnk(m=0)"]),
     ("players", ["alphabeta(dpeth=2)"]), ("names", ["movse"]), ("names", "moves"),
 ])
 def test_a_wrong_value_is_refused_by_name(name, value):
@@ -42,7 +44,7 @@ def test_a_wrong_value_is_refused_by_name(name, value):
 
 
 def test_a_misspelt_name_is_refused_with_the_right_one():
-    with pytest.raises(ParameterError, match="no parameter 'dpeth'.*did you mean 'depth'"):
+    with pytest.raises(ParameterError, match=r"no parameter 'dpeth'.*did you mean 'depth'"):
         check("book", DECLARED, {"dpeth": 3})
 
 
@@ -57,7 +59,8 @@ def test_good_values_pass_and_typed_ones_are_read():
     assert check("book", DECLARED, {"depth": 8, "rate": 1, "depths": [6]}) == {"depth": 8, "rate": 1.0, "depths": [6]}
     assert DECLARED["depths"].read("book", "1,3") == [1, 3]
     assert DECLARED["on"].read("book", "off") is False
-    assert DECLARED["players"].read("book", "random,alphabeta(depth=2,heuristic=moves)")[1] == "alphabeta(depth=2,heuristic=moves)"
+    typed = DECLARED["players"].read("book", "random,alphabeta(depth=2,heuristic=moves)")
+    assert typed == ["random", "alphabeta(depth=2,heuristic=moves)"]
     assert split("[a]") == ["[a]"]
     with pytest.raises(ParameterError, match="depth='three'"):
         DECLARED["depth"].read("book", "three")
@@ -83,10 +86,12 @@ def test_unknown_profiles_and_notebooks_are_refused():
 
 def book(folder: Path, *sources: str) -> Path:
     """A notebook of these code cells, the first being its parameters."""
-    cells = [{"cell_type": "code", "id": f"c{i}", "metadata": {"tags": ["parameters"]} if i == 0 else {}, "source": text,
+    cells = [{"cell_type": "code", "id": f"c{i}", "metadata": {"tags": ["parameters"]} if i == 0 else {},
+              "source": text,
               "execution_count": None, "outputs": []} for i, text in enumerate(sources)]
     path = folder / "50_book.ipynb"
-    path.write_text(json.dumps({"cells": cells, "metadata": {"kernelspec": {"name": "python3", "display_name": "x", "language": "python"}},
+    path.write_text(json.dumps({"cells": cells, "metadata": {"kernelspec": {"name": "python3", "display_name": "x",
+                                                                            "language": "python"}},
                                 "nbformat": 4, "nbformat_minor": 5}))
     return path
 
@@ -94,7 +99,9 @@ def book(folder: Path, *sources: str) -> Path:
 PARAMETERS = 'out: str = "x"  # where\nsize: int = 1  # [1..9] a size\n'
 DESK = '''import pathlib
 class Desk:
-    def table(self, name, text): pathlib.Path(out, "tables").mkdir(exist_ok=True); pathlib.Path(out, "tables", name + ".csv").write_text(text)
+    def table(self, name, text):
+        pathlib.Path(out, "tables").mkdir(exist_ok=True)
+        pathlib.Path(out, "tables", name + ".csv").write_text(text)
 report = Desk()
 '''
 
@@ -157,7 +164,8 @@ def test_changes_are_seen(tmp_path):
 
 
 def test_run_refuses_before_any_work(tmp_path):
-    for given, grid, said in [({"szie": "1"}, {}, "did you mean 'size'"), ({"size": "many"}, {}, "whole number"), ({"size": "10"}, {}, "from 1 to 9"),
+    for given, grid, said in [({"szie": "1"}, {}, "did you mean 'size'"), ({"size": "many"}, {}, "whole number"),
+                              ({"size": "10"}, {}, "from 1 to 9"),
                               ({}, {"size": ["1", "x"]}, "whole number"), ({"size": "1"}, {"size": ["2"]}, "both"),
                               ({}, {"size": ["1", "1"]}, "same values twice")]:
         with pytest.raises(ParameterError, match=said):
