@@ -55,9 +55,9 @@ $(BENCH): bench/requirements.lock
 	@touch $(BENCH)
 
 lint: setup
-	$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . || true
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/nbstripout --keep-id --verify notebooks/*.ipynb
 
 # The requirements form is the only lock with hashes and without a registry's address in it.
 lock:

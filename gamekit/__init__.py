@@ -48,7 +48,8 @@ __all__ = [
     "review", "search_plain", "search_tree", "seen", "svg", "sweep", "transcript", "weights",
 ]
 
-_IN_NOTEBOOKS = {"check_heuristic", "play_board", "rank", "review", "search_tree", "weights"}  # widgets are loaded when first asked for
+# widgets are loaded when first asked for
+_IN_NOTEBOOKS = {"check_heuristic", "play_board", "rank", "review", "search_tree", "weights"}
 
 
 def __getattr__(name: str) -> _Any:

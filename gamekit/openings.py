@@ -38,8 +38,10 @@ def _sample(game: Game, count: int, seed: int, plies: int) -> list[Opening]:
     choose = random.Random(f"openings {seed} {game} {plies}")
     seen: dict[bytes, Opening] = {}
     lines: set[Opening] = set()
-    for _ in range(30 * count + 300):
-        position = game.start()
+    start, missed = game.start(), 0
+    while missed < 100 + 3 * len(seen):  # a stranger still out there would have been met by now
+        missed += 1
+        position = start
         line: list[int] = []
         while len(line) < plies and position.winner is None:
             codes = position.codes()
@@ -47,9 +49,11 @@ def _sample(game: Game, count: int, seed: int, plies: int) -> list[Opening]:
             position = position.after(line[-1])
         if position.winner is None and tuple(line) not in lines:
             lines.add(tuple(line))
+            before = len(seen)
             seen.setdefault(position.canonical(), tuple(line))
             if len(seen) == count:
                 break
+            missed = 0 if len(seen) > before else missed
     return list(seen.values())
 
 

@@ -80,8 +80,8 @@ class Referee:
         self.texts = [game.write(code) for code in range(game.codes)]
         self.counts = type(game).score is not Game.score
         self.log = guard.log_of(MOVES - OWN + self.cap)
-        start = game.start()
-        start.after(start.codes()[0])  # compiles the rules here, not on a player's clock
+        self.start = game.start()
+        self.start.after(self.start.codes()[0])  # compiles the rules here, not on a player's clock
 
     def games(self, schedule: Sequence[Fixture], guarded: bool) -> Iterator[Record]:
         """Every game of a schedule; guarded ones are played in a child process that may die."""
@@ -100,7 +100,7 @@ class Referee:
         players = self.players if fixture.first == 1 else self.players[::-1]
         seeds = fixture.seeds if fixture.first == 1 else fixture.seeds[::-1]
         log[PLIES], log[NODES], log[NODES + 1] = 0, 0, 0
-        position, label, note = game.start(), "", ""
+        position, label, note = self.start, "", ""
         codes: list[int] = []
         seen: Counter[bytes] | None = Counter() if game.longest is None else None
         try:
@@ -163,7 +163,7 @@ class Referee:
     def lost(self, fixture: Fixture, label: str, note: str) -> Record:
         """The record of a game whose process is gone, from the log."""
         codes = list(self.log[MOVES : MOVES + self.log[PLIES]])
-        position = self.game.start()
+        position = self.start
         for code in codes:
             position = position.after(code)
         return self._record(fixture, position, codes, label, note)
