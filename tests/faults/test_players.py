@@ -6,7 +6,7 @@ import time
 
 import psutil
 import pytest
-from bad_players import HARMLESS, QUICK, SLOW, Liar, good, hangs, reseeds
+from bad_players import HARMLESS, QUICK, SLOW, Liar, good, hangs, hangs_compiled, reseeds, swallows
 
 from gamekit.match import match
 from gamekit.sweep import sweep
@@ -44,7 +44,8 @@ def test_the_moves_before_a_forfeit_are_kept():
     assert all(len(r.moves) == r.plies for r in found)
 
 
-@pytest.mark.parametrize("bad", SLOW, ids=lambda x: x.__name__)
+@pytest.mark.parametrize("bad", [bad if bad in (hangs_compiled, swallows) else pytest.param(bad, marks=pytest.mark.long)
+                                 for bad in SLOW], ids=lambda x: x.__name__)
 def test_a_hung_player_is_gone_in_time(bad):
     started = time.monotonic()
     found = played(bad, games=2, limit=LIMIT)

@@ -82,7 +82,7 @@ def test_sprt_keeps_its_error_rates(draws, true_elo, wrong):
     chance = random.Random(f"{draws} {true_elo}")
     score = elo_score(true_elo)
     errors, lengths = 0, []
-    runs = 150
+    runs = 100
     for _ in range(runs):
         test = SPRT(0, 40)
         while test.decision is None:
