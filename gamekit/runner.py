@@ -100,7 +100,8 @@ def _mark(home: Path) -> dict[str, Any]:
 def is_done(run: Run) -> bool:
     """Complete, unchanged, and every file as it was left."""
     mark = _mark(run.home)
-    return mark.get("digest") == digest(run) and _files(run.home) == mark.get("files")
+    there = (run.home / "notebook.ipynb").is_file()  # it may have been left out of a commit
+    return there and mark.get("digest") == digest(run) and _files(run.home) == mark.get("files")
 
 
 def _files(home: Path) -> dict[str, str]:
@@ -135,6 +136,7 @@ def execute(run: Run, on_cell: Callable[[], object] = lambda: None, timeout: flo
     part = run.home.with_name(f".{run.home.name}.{os.getpid()}.{secrets.token_hex(3)}")
     watch = Watch(on_cell)
     try:
+        _sweep_up(run.home)
         part.mkdir(parents=True)
         error = _papermill(run, part, watch, timeout) or _missing(run, part)
         if error is None:
@@ -148,6 +150,18 @@ def execute(run: Run, on_cell: Callable[[], object] = lambda: None, timeout: flo
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return Result(run, error, True, time.monotonic() - started)
+
+
+def _sweep_up(home: Path) -> None:
+    """Folders that a killed run left behind; those of a running process stay."""
+    for left in home.parent.glob(f".{home.name}.*"):
+        owner = left.name.removeprefix(f".{home.name}.").split(".")[0]
+        try:
+            os.kill(int(owner), 0)
+        except ValueError:
+            continue
+        except OSError:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _papermill(run: Run, part: Path, watch: Watch, timeout: float | None) -> str | None:

@@ -134,6 +134,8 @@ class Search:
         self._forget(position)
         self.switch[k.ME] = position.turn
         deadline = None if seconds is None else started + seconds
+        if seconds is not None or stop is not None:
+            self._slice = 16  # evaluations may have turned slow since the last move
         found = Found(position.codes()[0], None, 0, [], np.empty(0), "depth")
         first = 1 if self.deepen or depth is None else deepest
         for d in range(first, deepest + 1):

@@ -207,8 +207,9 @@ def evaluations(heuristics: Sequence[str], depth: int, games: int, names: Sequen
 
 
 def draw_margins(frame: pd.DataFrame) -> Figure:
+    total = frame.blue_total + frame.green_total
     shown = frame.assign(matchup=[f"{b} – {g}" for b, g in zip(frame.blue, frame.green, strict=True)],
-                         margin=100 * (frame.blue_total - frame.green_total) / (frame.blue_total + frame.green_total))
+                         margin=(100 * (frame.blue_total - frame.green_total) / total).round() + 0.0)
     return drawing.heat(shown, "matchup", "board", "margin", "Blue's margin, in percent of the board's total",
                         row_label="Blue – Green",
                         label="Blue − Green, %", form="{:+.0f}", limits=(-40, 40), colours="PuOr")

@@ -421,7 +421,7 @@ def test_a_stopped_search_still_has_the_last_finished_depth_s_move(scramble):
 
 @pytest.fixture
 def slow_heuristic():
-    """An evaluation of about three milliseconds once four stones are on the board, and of nothing before."""
+    """An evaluation of a few milliseconds once eight stones are on the board, and of nothing before."""
 
     @gk.heuristic("connect_four")
     def slow(board, me, params):
@@ -431,8 +431,8 @@ def slow_heuristic():
                 if board[r, c] != 0:
                     stones += 1
         x = 0.5
-        if stones >= 4:
-            for i in range(180000):
+        if stones >= 8:
+            for i in range(1000000):
                 x = x * 3.9 * (1.0 - x) + i * 1e-12
         return x
 
@@ -478,17 +478,17 @@ def test_a_deadline_is_kept_with_a_slow_heuristic(more, slow_heuristic):
     game = gk.game("connect_four")
     player = gk.player(f"search(seconds=0.1,heuristic=slow{more})")
     player.begin(game)
-    assert _overshoot(player, game.replay("4435"), 0.1) <= 0.020
+    assert _overshoot(player, game.replay("4435277"), 0.1) <= 0.020
 
 
 def test_a_deadline_is_kept_when_the_heuristic_turns_slow_in_mid_game(slow_heuristic):
     game = gk.game("connect_four")
-    player = gk.player("search(seconds=0.1,depth=3,heuristic=slow)")
+    player = gk.player("search(seconds=0.1,depth=7,heuristic=slow)")
     player.begin(game)
     late = []
     for _ in range(3):
-        player.choose(game.start())  # quick: no leaf of it has four stones
-        late.append(player.choose(game.replay("4435")).seconds - 0.1)
+        player.choose(game.start())  # quick: no leaf of it has eight stones
+        late.append(player.choose(game.replay("4435277")).seconds - 0.1)
     assert min(late) <= 0.020
 
 

@@ -188,3 +188,12 @@ def test_a_grid_is_collected_into_one_table(tmp_path):
     assert (tmp_path / "grid" / "tables" / "x.csv").read_text() == "size,a,b\n2,2,2\n3,3,2\n"
     assert "tables/x.csv" in (tmp_path / "grid" / "index.html").read_text()
     assert json.loads((tmp_path / "grid" / "size=3" / "mark.json").read_text())["parameters"] == {"size": 3}
+
+
+def test_what_a_killed_run_left_is_swept_up(tmp_path):
+    left, own = tmp_path / ".home.999999999.abc", tmp_path / ".home.notes"
+    left.mkdir()
+    own.mkdir()
+    assert run(tmp_path, "1 + 1").error is None
+    assert not left.exists()
+    assert own.exists()
