@@ -25,7 +25,8 @@ STYLE = (Path(__file__).parent / "site.css").read_text(encoding="utf-8")
 def build(results: Path, site: Path, profile: str) -> Path:
     """The site of a results folder; built beside the old one and swapped in, so that no reader meets half of it."""
     part = site.with_name(f".{site.name}.{os.getpid()}.{secrets.token_hex(3)}")
-    done = sorted(mark.parent for mark in results.glob("[0-9]*_*/mark.json") if mark.with_name("notebook.ipynb").is_file())
+    marks = sorted(results.glob("[0-9]*_*/mark.json"))
+    done = [mark.parent for mark in marks if mark.with_name("notebook.ipynb").is_file()]
     (part / "files").mkdir(parents=True)
     try:
         books = [_book(home) for home in done]

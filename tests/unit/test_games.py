@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import pickle
 import random
+import subprocess
+import sys
 
 import numpy as np
 import plain_rules
@@ -682,3 +684,33 @@ def test_centrality_ranks_the_middle_lowest():
     assert np.unravel_index(int(big.argmin()), big.shape) == (9, 9)
     conga = gk.game("conga").centrality().reshape(16, 8)[:, 0]
     assert sorted(set(conga.tolist())) == [0, 3, 5]
+
+
+def test_a_number_that_is_no_move_writes_nowhere():
+    """`after` is the fast way for numbers from `codes`; in a process of its own, for others once reached the memory."""
+    program = f"""
+import gamekit as gk
+for spec in {FIVE!r}:
+    for code in (-1, 5000, 10**6):
+        try:
+            gk.game(spec).start().after(code)
+        except gk.MoveError:
+            print("refused")
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout.split()) == (0, ["refused"] * 15)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("mnk", {"m": 99, "n": 99, "k": 3}),
+        ("mnk", {"m": 0, "n": 3, "k": 3}),
+        ("mnk", {"m": 3, "n": 3, "k": 0}),
+        ("connect_k", {"columns": 33}),
+        ("connect_four", {"columns": 40, "rows": 40}),
+    ],
+)
+def test_a_class_called_directly_keeps_its_limits(name, settings):
+    with pytest.raises(gk.GamekitError):
+        gk.GAMES[name](**settings)

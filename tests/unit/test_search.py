@@ -8,12 +8,15 @@ import random
 import threading
 import time
 from collections import Counter
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import plain_rules
 import pytest
 
 import gamekit as gk
+from gamekit.engine import deepen
 from gamekit.engine.deepen import Search
 from gamekit.engine.order import ORDERS
 from gamekit.engine.reference import search_plain
@@ -388,16 +391,26 @@ def test_a_node_budget_is_exact_and_an_unfinished_depth_replaces_nothing(spec, h
     _limited(spec, heuristic, order, table, [1, 2, 3, 5, 8, 13, 50, 51, 52, 200, 511, 512, 513, 1000, 3000], scramble)
 
 
-def test_the_same_budget_gives_the_same_search_whatever_the_slices(scramble):
+@pytest.mark.parametrize("order", ["none", "best+history", "front"])
+@pytest.mark.parametrize("table", [False, True])
+@pytest.mark.parametrize(("spec", "heuristic"), [("connect_four", "windows"), ("conga", "moves"), ("mnk", "windows")])
+def test_a_search_is_the_same_however_often_it_pauses(spec, heuristic, order, table, scramble):
     """How often the search pauses to look at the clock shows nowhere."""
-    game = gk.game("connect_four")
-    position = scramble(game, random.Random(2), 10)
-    engine = searcher(game, "windows", "front", table=True, deepen=True)
-    told = []
-    for slice_nodes in (1, 3, 100, 1 << 20):
-        engine._slice = slice_nodes
-        told.append(facts(engine.run(position, 5, stop=lambda: False), game))
-    assert told[0] == told[1] == told[2] == told[3]
+    game, rng = gk.game(spec), random.Random(order)
+    for prune in (True, False):
+        engine = searcher(game, heuristic, order, prune=prune, table=table, deepen=rng.random() < 0.5)
+        position = scramble(game, rng, 6)
+        told = []
+        for portion in (1, 3, 100, 1 << 20):
+            told.append(facts(_in_portions(engine, position, 4, portion), game))
+        assert told[0] == told[1] == told[2] == told[3]
+
+
+def _in_portions(engine, position, depth, portion):
+    """Run in slices of one size: by this clock each takes three milliseconds, which is neither fast nor slow."""
+    engine._slice, ticks = portion, itertools.count()
+    with mock.patch.object(deepen, "time", SimpleNamespace(monotonic=lambda: 0.003 * next(ticks))):
+        return engine.run(position, depth)
 
 
 def test_a_stopped_search_still_has_the_last_finished_depth_s_move(scramble):
@@ -704,3 +717,52 @@ def test_exact_values_of_small_games_by_full_depth():
             game.start(), game.longest
         )
         assert found.value == value, spec
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"depth": 0},
+        {"depth": -1},
+        {"depth": "3"},
+        {"depth": 2.5},
+        {"depth": None},
+        {"depth": 1000},
+        {"nodes": 0},
+        {"nodes": -5},
+        {"ties": "best"},
+        {"order": "middle"},
+        {"order": "centre+sides"},
+        {"order": None},
+        {"megabytes": 0},
+        {"megabytes": -1},
+    ],
+    ids=str,
+)
+def test_the_plain_twin_refuses_what_the_player_refuses(settings):
+    """Some of these were once searched for ever, hence an evaluation that has enough at some time."""
+    asked = itertools.count()
+
+    @gk.heuristic("conga")
+    def patient(board, me, params):
+        if next(asked) > 3000:
+            raise TimeoutError("asked for ever")
+        return 0.0
+
+    with pytest.raises(gk.GamekitError, match=next(iter(settings))):
+        search_plain(gk.game("conga").start(), "patient", **settings)
+
+
+def test_a_failing_evaluation_is_shown_with_the_position_it_failed_on():
+    @gk.heuristic("connect_four")
+    def corners(board, me, params):
+        if board[5, 0] == 2 and board[5, 6] == 1:
+            raise ValueError("both corners")
+        return 0.0
+
+    for switches in ("prune=off", "prune=on", "table=on,order=best", "order=front", "order=history,deepen=on"):
+        player = gk.player(f"search(depth=4,{switches},heuristic=corners)")
+        with pytest.raises(gk.HeuristicError, match="both corners") as caught:
+            player.choose(gk.game("connect_four").start())
+        rows = str(caught.value).splitlines()
+        assert any(row.startswith("O ") and row.endswith(" X") for row in rows), switches
