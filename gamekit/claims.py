@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from .core import GamekitError
-from .reports.desk import ROOT, data_file
+from .data import ROOT, data_file
 
 REPRODUCED, REFUTED, UNDECIDED = "reproduced", "refuted", "undecided"
 Verdict = tuple[str, str]

@@ -20,6 +20,7 @@ from .games import GAMES, game
 from .heuristics import HEURISTICS, heuristic_of
 from .players import PLAYERS
 from .specs import Param, write
+from .store import StoreError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,9 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return options.run(options) or 0
     except GamekitError as error:
         print(f"gamekit: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("gamekit: stopped", file=sys.stderr)
+        return 1 if isinstance(error, StoreError) else 2
+    except KeyboardInterrupt as error:
+        print(f"gamekit: {error or 'stopped'}", file=sys.stderr)
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -306,10 +307,11 @@ def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from .parameters import split
     from .suite import run_notebook
 
     return run_notebook(options.notebook, _pairs(options.parameters, "-p"),
-                        grid={k: v.split(",") for k, v in _pairs(options.grid, "--grid").items()}, out=options.out)
+                        grid={k: split(v) for k, v in _pairs(options.grid, "--grid").items()}, out=options.out)
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -206,8 +206,7 @@ def match(game: str | Game, first: Any, second: Any, games: int = 100, openings:
     `limit` is in seconds a move: whoever takes longer, or never answers, loses the game. With `sprt=(elo0, elo1)`
     the match ends as soon as that is decided, after `games` at the latest.
 
-    >>> import gamekit as gk
-    >>> result = gk.match("mnk", "random", "leftmost", games=20, seed=1)
+    >>> result = match("mnk", "random", "leftmost", games=20, seed=1)
     >>> sum(result.wins) + result.draws
     20
     """

@@ -275,6 +275,7 @@ def execute_all(runs: Sequence[Run], workers: int | None = None, timeout: float 
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     os.environ.setdefault("JUPYTER_PLATFORM_DIRS", "1")
+    os.environ.setdefault("GAMEKIT_QUIET", "1")
     results: dict[Path, Result] = {}
     total = sum(len(json.loads(run.notebook.read_text(encoding="utf-8"))["cells"]) for run in runs)
     with tqdm(total=total, unit="cell", desc="notebooks", smoothing=0.1, disable=not sys.stderr.isatty()) as bar:

@@ -125,14 +125,18 @@ def stupid_boards(depths: Sequence[int]) -> pd.DataFrame:
     rows = []
     for reading, heuristic in VARIANTS.items():
         for who, column in (("valhalla", "first"), ("StupidAI", "second")):
+            settings = [(d, bonus, ties) for d in depths for bonus in ("on", "off") for ties in ("first", "last")]
+            specs = [f"alphabeta(depth={d},heuristic={heuristic},win_bonus={bonus},ties={ties})"
+                     for d, bonus, ties in settings]
             games = [play_game(GAME, *((one, "leftmost") if who == "valhalla" else ("leftmost", one)))
-                     for one in (f"search(depth={d},heuristic={heuristic},win_bonus={bonus},order={order})"
-                                 for d in depths for bonus in ("on", "off")
-                                 for order in ("none", "report", "sides", "centre"))]
+                     for one in specs]
             boards = ["/".join(text(g.final).split("\n")) for g in games]
+            fits = [s for s, board in zip(settings, boards, strict=True) if board == wanted[who]]
             rows.append({"reading": reading, "valhalla_moves": column, "settings": len(games),
                          "won": sum(g.winner == (1 if who == "valhalla" else 2) for g in games),
-                         "printed_board": boards.count(wanted[who]), "different_boards": len(set(boards)),
+                         "printed_board": len(fits),
+                         "with": "; ".join(f"depth {d}, bonus {bonus}, {ties} best" for d, bonus, ties in fits) or "none",
+                         "different_boards": len(set(boards)),
                          "shortest": min(len(g.moves) for g in games)})
     return pd.DataFrame(rows)
 

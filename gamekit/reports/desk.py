@@ -6,35 +6,17 @@ import json
 import os
 import platform
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import yaml
 
 from ..core import GamekitError
+from ..data import NOTEBOOKS, ROOT, data_file
 from ..parameters import declared, given_in
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-ROOT = Path(__file__).resolve().parents[2]
-DATA, NOTEBOOKS = ROOT / "data", ROOT / "notebooks"
-
-
-@cache
-def data_file(name: str) -> Any:
-    """A file of `data/`, read once; its absence is said with its name."""
-    path = DATA / name
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise GamekitError(f"data file data/{name} is missing; the reports' numbers and claims are kept there"
-                           ) from None
-    except yaml.YAMLError as error:
-        raise GamekitError(f"data file data/{name} cannot be read: {error}") from None
-
 
 def printed(report: str, part: str | None = None) -> Any:
     """What a report printed: `printed("000", "heuristics")` are the rows of its table."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from gamekit import claims
+from gamekit import claims, data
 from gamekit.core import GamekitError
-from gamekit.reports import conga, connect_four, desk, judges, mnk, printed
+from gamekit.reports import conga, connect_four, judges, mnk, printed
 
 
 def test_every_claim_is_complete_and_judged():
@@ -34,13 +34,13 @@ def test_a_missing_table_is_named_with_the_notebook_that_makes_it(tmp_path):
 
 
 def test_a_missing_data_file_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(desk, "DATA", tmp_path)
-    desk.data_file.cache_clear()
+    monkeypatch.setattr(data, "DATA", tmp_path)
+    data.data_file.cache_clear()
     try:
         with pytest.raises(GamekitError, match=r"data/reports\.yaml is missing"):
             printed("000", "heuristics")
     finally:
-        desk.data_file.cache_clear()
+        data.data_file.cache_clear()
 
 
 def test_verdicts_follow_the_interval():
