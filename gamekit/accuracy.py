@@ -8,7 +8,7 @@ is looked up.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -101,3 +101,17 @@ def accuracy(game: str | Game, players: Sequence[Any], positions: int = 100, pli
 
 def _sign(value: int) -> int:
     return (value > 0) - (value < 0)
+
+
+def measure(positions: int = 50, plies: Sequence[int] = (18, 20, 22), seed: int = 0) -> Callable[..., dict[str, float]]:
+    """A column for `gk.compare`: `gk.compare(…, measure=measure())` also says how often a player keeps the value."""
+    solved: dict[str, list[Truth]] = {}
+
+    def judge(game: str | Game, player: Any) -> dict[str, float]:
+        name = str(game)
+        if name not in solved:
+            solved[name] = truths(game, positions, plies, seed)
+        row = accuracy(game, [player], seed=seed, solved=solved[name]).iloc[0]
+        return {"kept": float(row["kept"]), "exact": float(row["exact"]), "mean_loss": float(row["mean_loss"])}
+
+    return judge

@@ -97,6 +97,7 @@ def build() -> argparse.ArgumentParser:
     compare.add_argument("--opponents", nargs="*", default=["random"], metavar="PLAYER")
     compare.add_argument("--games", type=int, default=100)
     compare.add_argument("--seed", type=int, default=0)
+    compare.add_argument("--exact", type=int, metavar="N", help="also judge each by N positions solved exactly")
 
     solve = command("solve", _solve, "the exact value of a position", "game")
     where = solve.add_mutually_exclusive_group()
@@ -226,10 +227,11 @@ def _match(options: argparse.Namespace) -> None:
 
 
 def _compare(options: argparse.Namespace) -> None:
+    from .accuracy import measure
     from .compare import compare
 
     result = compare(options.game, options.heuristics, depths=options.depths, opponents=options.opponents,
-                     games=options.games, seed=options.seed)
+                     games=options.games, seed=options.seed, measure=measure(options.exact) if options.exact else None)
     _print(options, result.to_dict(), str(result))
 
 

@@ -135,7 +135,7 @@ def stupid_boards(depths: Sequence[int]) -> pd.DataFrame:
             rows.append({"reading": reading, "valhalla_moves": column, "settings": len(games),
                          "won": sum(g.winner == (1 if who == "valhalla" else 2) for g in games),
                          "printed_board": len(fits),
-                         "with": "; ".join(f"depth {d}, bonus {bonus}, {ties} best" for d, bonus, ties in fits) or "none",
+                         "with": "; ".join("depth {}, bonus {}, {} best".format(*one) for one in fits) or "none",
                          "different_boards": len(set(boards)),
                          "shortest": min(len(g.moves) for g in games)})
     return pd.DataFrame(rows)
