@@ -6,6 +6,7 @@ import argparse
 import io
 import json
 import os
+import subprocess
 import sys
 import textwrap
 import time
@@ -323,9 +324,11 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    from bench.__main__ import main as bench
+    from .data import ROOT
 
-    return bench(options.rest) or 0
+    if not (ROOT / "bench").is_dir():
+        raise GamekitError("the benchmark is run from a checkout of the project; there is no folder bench here")
+    return subprocess.call([sys.executable, "-m", "bench", *options.rest], cwd=ROOT)
 
 
 def _lab(_options: argparse.Namespace) -> int:

@@ -295,7 +295,7 @@ def test_conga_a_player_without_a_move_has_lost():
 def test_text_and_line_round_trip_at_every_ply(spec):
     game, rng = gk.game(spec), random.Random(spec)
     position = game.start()
-    for _ in range(60):
+    for _ in range(24):
         again = game.position(str(position))
         assert again == position
         assert again.winner == position.winner

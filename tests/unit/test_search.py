@@ -76,8 +76,8 @@ def _twins(spec, heuristic, plies, deepest, count, scramble, seed):
         }
         order, depth = rng.choice(ALL_ORDERS), rng.randrange(1, deepest + 1)
         nodes = rng.choice([None, None, rng.randrange(1, 300)])
-        if len(position.codes()) > 20 and nodes is None:
-            depth = 1 if rng.random() < 0.8 else min(depth, 2)
+        while depth > 1 and len(position.codes()) ** depth > (1000 if seed == 0 else 6000):
+            depth -= 1  # the plain twin is slow
         if nodes and rng.random() < 0.3:
             depth = None
         engine = searcher(game, heuristic, order, **switches)
