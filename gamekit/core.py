@@ -373,6 +373,8 @@ class Position:
 
     def after(self, code: int) -> Position:
         """The position after a legal move given by its number."""
+        if not 0 <= code < self.game.codes:  # compiled rules would write beyond the board
+            raise IllegalMove(f"{code} is no move's number in {self.game}; they run from 0 to {self.game.codes - 1}")
         data = self.data.copy()
         mover = int(data[:4].view(np.int32)[0])
         status = make_move(self.game._rules.play.address, data, code)
@@ -480,6 +482,13 @@ class Position:
 
     def __reduce__(self) -> Any:
         return _position, (self.game, self.data.tobytes(), self.winner)
+
+
+def a_position(given: Any) -> Position:
+    """What was given, if it is a position; else an error that says so."""
+    if not isinstance(given, Position):
+        raise PositionError(f"a position is wanted, such as gk.game('conga').start(); given {given!r}")
+    return given
 
 
 def _position(game: Game, raw: bytes, winner: int | None) -> Position:

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .core import Game, GamekitError, Position
+from .core import Game, GamekitError, Position, a_position
 from .engine.deepen import DEEPEST, Found, Search
 from .engine.montecarlo import MonteCarlo
-from .engine.order import CENTRE, FRONT, ORDERS, SIDES
+from .engine.order import ORDERS, order_flags
 from .engine.solve import Solver
 from .heuristics import Heuristic, heuristic_of
-from .specs import Param, Spec, SpecError, check, find, nearest, parse
+from .specs import Param, Spec, check, find, parse
 
 
 @dataclass
@@ -63,6 +63,8 @@ class Player:
 
     def begin(self, game: Game, seed: int = 0) -> None:
         """Start a game: forget the last one, reseed."""
+        if not isinstance(seed, int) or isinstance(seed, bool):
+            raise GamekitError(f"seed={seed!r} is not allowed; a seed is a whole number")
         self.game, self.nodes = game, 0
         self.random = random.Random(seed)
         self.ready(game, seed)
@@ -72,8 +74,8 @@ class Player:
 
     def choose(self, position: Position) -> Choice:
         """The move in a position, with its evidence."""
-        if self.game is None or self.game != position.game:
-            self.begin(position.game)
+        if self.game is None or self.game != a_position(position).game:
+            self.begin(a_position(position).game)
         if position.winner is not None:
             raise GamekitError("the game is over: there is no move to choose")
         started = time.monotonic()
@@ -153,21 +155,6 @@ SWITCHES: dict[str, Param] = {
     "megabytes": Param(16.0, "memory of table and lists", 0.001, 8192.0),
     "heuristic": HEURISTIC,
 }
-
-
-def order_flags(text: str) -> int:
-    """`best+history+centre` → the flags of the search."""
-    flags = 0
-    for word in text.split("+"):
-        if word not in ORDERS:
-            raise SpecError(f"order {text!r} is not known; allowed: {', '.join(ORDERS)}, or several joined by +"
-                            + nearest(word, ORDERS))
-        if flags & (CENTRE | SIDES) and ORDERS[word] & (CENTRE | SIDES):
-            raise SpecError(f"order {text!r} names two fixed orders; centre, sides and report exclude each other")
-        flags |= ORDERS[word]
-    if flags & FRONT and flags != FRONT:
-        raise SpecError(f"order {text!r} mixes front with another; its lists are an order of their own")
-    return flags
 
 
 class SearchPlayer(Player):

@@ -126,6 +126,8 @@ class Search:
         started = time.monotonic()
         if position.winner is not None:
             raise GamekitError("the game is over: there is no move to search for")
+        if depth is not None and depth < 1:
+            raise GamekitError(f"depth={depth} is not allowed; depth is at least 1")
         deepest = min(depth or DEEPEST, self.game.left(position.data) or DEEPEST, DEEPEST)
         self._make_room(deepest)
         self.words[: self.game.size // 8] = position.data.view(np.uint64)

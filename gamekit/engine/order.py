@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiled import helper
+from ..core import nearest
+from ..specs import SpecError
 
 CENTRE, SIDES, BEST, HISTORY, FRONT = 1, 2, 4, 8, 16
 REPORT = CENTRE | SIDES  # MIN centre first, MAX sides first
@@ -27,6 +29,21 @@ ABOUT = {
     "best": "what was best here in the last search comes first",
     "front": "a list per node; each new best moves to its front (Connect-K report)",
 }
+
+def order_flags(text: str) -> int:
+    """`best+history+centre` → the flags of the search."""
+    flags = 0
+    for word in text.split("+") if isinstance(text, str) else [text]:
+        if word not in ORDERS:
+            raise SpecError(f"order {text!r} is not known; allowed: {', '.join(ORDERS)}, or several joined by +"
+                            + nearest(word, ORDERS))
+        if flags & (CENTRE | SIDES) and ORDERS[word] & (CENTRE | SIDES):
+            raise SpecError(f"order {text!r} names two fixed orders; centre, sides and report exclude each other")
+        flags |= ORDERS[word]
+    if flags & FRONT and flags != FRONT:
+        raise SpecError(f"order {text!r} mixes front with another; its lists are an order of their own")
+    return flags
+
 
 KILLER = 1 << 60
 

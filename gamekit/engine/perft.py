@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from ..compiled import address, call_moves, call_play, compiled
-from ..core import RUNNING, GamekitError, Position
+from ..core import RUNNING, GamekitError, Position, a_position
 
 
 @compiled(types.intp, types.intp, types.uint64[::1], types.int64, types.int64, types.int32[::1], types.int32[:, ::1],
@@ -43,6 +43,7 @@ def perft(position: Position, depth: int) -> list[int]:
     >>> perft(gk.game("conga").start(), 4)
     [3, 8, 96, 1112]
     """
+    a_position(position)
     if not isinstance(depth, int) or not 1 <= depth <= 1000:
         raise GamekitError(f"depth={depth} is not allowed; depth is a whole number from 1 to 1000")
     game, codes = position.game, position.codes()

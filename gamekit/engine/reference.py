@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..core import GamekitError, Position
+from ..core import GamekitError, Position, a_position
 from ..heuristics import Heuristic, heuristic_of
-from .deepen import DEEPEST, NAMES
-from .order import ORDERS
+from .deepen import DEEPEST, NAMES, TIES
+from .order import order_flags
 from .table import DECIDED, ENTRY, WIN, entries
 
 
@@ -72,7 +72,16 @@ def search_plain(position: Position, heuristic: str | Heuristic | None = None, d
                  win_bonus: bool = True, ties: str = "first", nodes: int | None = None, megabytes: float = 16,
                  trace: bool = False) -> Plain:
     """Search a position as `gk.player("search(…)")` would, in plain Python."""
-    evaluate: Callable[[Position, int], float] = heuristic_of(heuristic, position.game).plain
+    evaluate: Callable[[Position, int], float] = heuristic_of(heuristic, a_position(position).game).plain
+    if depth is None and nodes is None:
+        raise GamekitError("a search needs a limit; give depth or nodes")
+    for name, limit in (("depth", depth), ("nodes", nodes)):
+        if limit is not None and (not isinstance(limit, int) or limit < 1):
+            raise GamekitError(f"{name}={limit!r} is not allowed; {name} is a whole number of at least 1")
+    if ties not in TIES or not megabytes > 0:
+        raise GamekitError(f"ties={ties!r}, megabytes={megabytes!r} are not allowed; ties is {', '.join(TIES)}, "
+                           "megabytes a number above 0")
+    order_flags(order)
     if position.winner is not None:
         raise GamekitError("the game is over: there is no move to search for")
     twin = _Twin(position, evaluate, prune, table, order, win_bonus, ties, nodes, megabytes, trace)
@@ -106,9 +115,6 @@ class _Twin:
         self.root, self.evaluate, self.me = root, evaluate, root.turn
         self.prune, self.use_values, self.win_bonus, self.ties, self.limit = prune, table, win_bonus, ties, nodes
         self.order = set(order.split("+")) - {"none"}
-        for word in self.order:
-            if word not in ORDERS:
-                raise GamekitError(f"order {word!r} is not known; allowed: {', '.join(ORDERS)}")
         self.use_table = table or "best" in self.order
         self.size = entries(megabytes)
         self.slots: dict[int, dict] = {}

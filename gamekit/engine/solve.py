@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from ..compiled import LEAF, Compiled
-from ..core import Game, GamekitError, Leaf, Position
+from ..core import Game, GamekitError, Leaf, Position, a_position
+from ..games import game as game_of
 from ..games.candy import Candy
 from ..games.k_in_a_row import KInARow
 from ..heuristics import heuristic_of
@@ -61,7 +62,8 @@ NOTHING = Compiled(_nothing, LEAF, "gamekit.engine.solve.nothing")  # an evaluat
 class Solver:
     """Solves positions of one game; what it learns from one helps with the next."""
 
-    def __init__(self, game: Game, megabytes: float | None = None, progress: bool = False):
+    def __init__(self, game: str | Game, megabytes: float | None = None, progress: bool = False):
+        game = game_of(game)
         if megabytes is not None and not 0.01 <= megabytes <= 16384:
             raise GamekitError(f"megabytes={megabytes:g} is not allowed; the table takes 0.01 to 16384")
         self.game, self.progress = game, progress
@@ -73,7 +75,7 @@ class Solver:
 
     def solve(self, position: Position, seconds: float | None = None) -> Solved:
         """The value of a position; stops after `seconds`, or on Ctrl-C, keeping what was learned."""
-        if position.game != self.game:
+        if a_position(position).game != self.game:
             raise GamekitError(f"this solver is for {self.game}, the position is of {position.game}")
         if position.winner is not None:
             return self._over(position)

@@ -165,6 +165,8 @@ class KInARow(Game):
     gravity: bool
 
     def _shape(self, rows: int, cols: int, k: int, gravity: bool) -> None:
+        if not (1 <= rows <= SIDE and 1 <= cols <= SIDE and k >= 1):
+            raise SpecError(f"{self.name}: {rows} rows, {cols} columns, k={k} are not allowed; sides are 1 to {SIDE}")
         if k > max(rows, cols):
             raise SpecError(f"{self.name}: k={k} is not allowed; k is at most the longer side, {max(rows, cols)}")
         self.rows, self.cols, self.k, self.gravity, self.shape = rows, cols, k, gravity, (rows, cols)

@@ -15,7 +15,7 @@ from numba import carray, njit, types
 from numba.core.errors import NumbaError
 
 from ..compiled import LEAF, Compiled, address, call_leaf, compiled
-from ..core import Game, GamekitError, Leaf, Position
+from ..core import Game, GamekitError, Leaf, Position, a_position
 from ..freshness import fingerprint, fresh
 from ..specs import Param, Spec, check
 
@@ -153,8 +153,8 @@ class Heuristic:
 
     def plain(self, position: Position, me: int | None = None) -> float:
         """The same, uncompiled: the judge of the compiled one."""
-        self.suits(position.game)
         me = _player(position, me)
+        self.suits(position.game)
         return float(self.function(self._seen(position), me, self.weights(position.game)))
 
     def _seen(self, position: Position) -> Any:
@@ -168,8 +168,8 @@ class Heuristic:
 
     def explain(self, position: Position, me: int | None = None) -> list[Part]:
         """The parts of a score: which cells, windows, streaks or blocks gave what."""
-        self.suits(position.game)
         me = _player(position, me)
+        self.suits(position.game)
         if self.parts is None:
             return [Part(self.name, (), self.value(position, me))]
         return self.parts(position, me, self.settings)
@@ -207,6 +207,7 @@ class Heuristic:
 
 
 def _player(position: Position, me: int | None) -> int:
+    a_position(position)
     if me is None:
         return position.turn
     if me not in (1, 2):
