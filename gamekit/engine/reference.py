@@ -75,9 +75,9 @@ def search_plain(position: Position, heuristic: str | Heuristic | None = None, d
     evaluate: Callable[[Position, int], float] = heuristic_of(heuristic, a_position(position).game).plain
     if depth is None and nodes is None:
         raise GamekitError("a search needs a limit; give depth or nodes")
-    for name, limit in (("depth", depth), ("nodes", nodes)):
-        if limit is not None and (not isinstance(limit, int) or limit < 1):
-            raise GamekitError(f"{name}={limit!r} is not allowed; {name} is a whole number of at least 1")
+    for name, limit, most in (("depth", depth, DEEPEST), ("nodes", nodes, 10**12)):
+        if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= most):
+            raise GamekitError(f"{name}={limit!r} is not allowed; {name} is a whole number from 1 to {most}")
     if ties not in TIES or not megabytes > 0:
         raise GamekitError(f"ties={ties!r}, megabytes={megabytes!r} are not allowed; ties is {', '.join(TIES)}, "
                            "megabytes a number above 0")
