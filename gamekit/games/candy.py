@@ -164,7 +164,10 @@ def _load(path: Path, _stamp: tuple[int, int]) -> np.ndarray:
 
 
 class Candy(Game):
-    """A board by name or file; heuristics see `board[row, column]` with `.owner` and `.value`."""
+    """Drop candies on a board of values; a drop beside an own candy captures its enemy neighbours.
+
+    Heuristics see `board[row, column]` with `.owner` (0, 1, 2) and `.value`.
+    """
 
     name = "candy"
     state = STATE

@@ -92,7 +92,10 @@ def count_moves(s, who):
 
 
 class Conga(Game):
-    """Heuristics see `board[row, column]` with `.owner` (0, 1, 2) and `.stones`."""
+    """Ten stones each on a 4×4 board; whoever cannot move loses.
+
+    Heuristics see `board[row, column]` with `.owner` (0, 1, 2) and `.stones`.
+    """
 
     name = "conga"
     state = STATE
