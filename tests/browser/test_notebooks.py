@@ -9,6 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from gamekit.lab import command
 
@@ -45,11 +46,12 @@ def test_runs_from_top_to_bottom(lab, shots, name, theme, widgets):
             page.wait_for_timeout(300)
             page.locator(widget).first.screenshot(path=shots / f"{name[:2]}{widget[3:]}-{theme}.png")
     if name.startswith("90"):
-        text = page.locator(".gk-ranking").inner_text()
-        assert "place" in text, text
+        page.locator(".gk-ranking").first.scroll_into_view_if_needed()
+        expect(page.locator(".gk-ranking").first).to_contain_text("place", timeout=15_000)  # drawn when it is in view
         slider = page.locator(".gk-weights .gk-slider").first
-        before = page.locator(".gk-weights .gk-title").inner_text()
         slider.scroll_into_view_if_needed()
+        expect(page.locator(".gk-weights .gk-title").first).not_to_be_empty()
+        before = page.locator(".gk-weights .gk-title").first.text_content()
         slider.focus()
         slider.press("ArrowRight")
         page.wait_for_function("old => document.querySelector('.gk-weights .gk-title').textContent !== old", arg=before)
