@@ -469,6 +469,7 @@ def _overshoot(player, position, seconds, tries=6):
     for _ in range(tries):
         choice = player.choose(position)
         assert choice.move in position.moves()
+        assert choice.stopped_by == "time"  # an answer that never needed its time would prove nothing
         least = min(least, choice.seconds - seconds)
         if least <= 0.020:
             break
