@@ -83,15 +83,10 @@ from time import process_time as now
 
 times = [now()]
 import gamekit as gk
-import gamekit.engine.kernel as kernel
-from gamekit.compiled import Compiled
+from gamekit.engine import deepen
 times.append(now())
-from numba.core.registry import cpu_target
-cpu_target.target_context.refresh()
-times.append(now())
-for part in vars(kernel).values():
-    if isinstance(part, Compiled):
-        part.prepare()
+for part in (deepen.walk, deepen.search, deepen.deepening):
+    part.prepare()
 times.append(now())
 gk.player("alphabeta(depth=4)").choose(gk.game("connect_four").start())
 times.append(now())

@@ -18,9 +18,11 @@ import pickle
 import platform
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from numba.core.compiler import CompileResult
 from numba.extending import intrinsic as _intrinsic
 from numba.extending import overload
 from numba.extending import register_jitable as helper
+from numba.np import linalg
 
 __all__ = [
     "LEAF",
@@ -51,6 +54,8 @@ __all__ = [
     "compiled",
     "copy_blocks",
     "helper",
+    "now",
+    "pointer",
     "popcount",
     "trailing_zeros",
     "warnings_given",
@@ -115,6 +120,16 @@ def address(_typing, array, offset):
 
 
 @intrinsic
+def pointer(_typing, number):
+    """A number as the address it is."""
+
+    def codegen(_context, builder, _signature, args):
+        return builder.inttoptr(args[0], cgutils.voidptr_t)
+
+    return types.voidptr(types.intp), codegen
+
+
+@intrinsic
 def ahead(_typing, pointer, offset):
     """A pointer `offset` bytes on."""
 
@@ -137,6 +152,17 @@ def copy_blocks(_typing, to, source, size):
         return context.get_dummy_value()
 
     return types.void(types.voidptr, types.voidptr, types.intp), codegen
+
+
+_clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.voidptr))
+_MONOTONIC = np.int32(time.CLOCK_MONOTONIC)
+
+
+@helper
+def now(room):
+    """Nanoseconds as `time.monotonic_ns` counts them; `room` has two words to spare."""
+    _clock_gettime(_MONOTONIC, address(room, 0))
+    return room[0] * 1_000_000_000 + room[1]
 
 
 @intrinsic
@@ -243,6 +269,21 @@ class _Cache(NullCache):
                                      f"{cache_folder().parent}); compiling afresh in every process")
 
 
+def _spare_scipy() -> None:
+    """Numba imports scipy, a quarter of a second, only to know whether np.convolve could use its BLAS: let it not."""
+    if "numba.np.arraymath" in sys.modules:
+        return
+
+    def no_blas() -> None:
+        raise ImportError
+
+    kept, linalg.ensure_blas = linalg.ensure_blas, no_blas
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = kept
+
+
 class Compiled:
     """A function compiled for one signature on first use, then frozen.
 
@@ -257,6 +298,7 @@ class Compiled:
         self._entry: Any = None
 
     def _compile(self) -> None:
+        _spare_scipy()
         dispatcher = njit(**self._options)(self.function)
         if self.name:
             dispatcher._cache = _Cache(self.name)

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -230,6 +231,10 @@ class Game:
         """Every symmetry of the game but the identity."""
         return []
 
+    @cached_property
+    def all_symmetries(self) -> list[Symmetry]:
+        return self.symmetries()
+
     def turned(self, s: Record, symmetry: Symmetry, out: Record) -> None:
         """Write the position `s` turned by `symmetry` into `out` (a copy of `s`)."""
         raise NotImplementedError
@@ -305,7 +310,7 @@ class Game:
         return f"gk.game({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Game) and str(self) == str(other)
+        return self is other or (isinstance(other, Game) and str(self) == str(other))
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -376,7 +381,7 @@ class Position:
         if not 0 <= code < self.game.codes:  # compiled rules would write beyond the board
             raise IllegalMove(f"{code} is no move's number in {self.game}; they run from 0 to {self.game.codes - 1}")
         data = self.data.copy()
-        mover = int(data[:4].view(np.int32)[0])
+        mover = self.turn
         status = make_move(self.game._rules.play.address, data, code)
         winner = None if status == RUNNING else 0 if status == DRAW else mover if status == WON else 3 - mover
         return Position(self.game, data, winner, self, code)
@@ -412,8 +417,8 @@ class Position:
 
     @property
     def turn(self) -> int:
-        """The player to move, 1 or 2."""
-        return int(self.data[:4].view(np.int32)[0])
+        """The player to move, 1 or 2: the record's first word, of which the first byte tells."""
+        return self.data.item(0)
 
     @property
     def key(self) -> bytes:
@@ -454,7 +459,7 @@ class Position:
 
     def canonical(self) -> bytes:
         """The smallest key among this position and its mirror images."""
-        return min([self.key, *(self.turned(g).key for g in self.game.symmetries())])
+        return min([self.key, *(self.turned(g).key for g in self.game.all_symmetries)])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Position) and self.game == other.game and self.key == other.key

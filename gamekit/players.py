@@ -14,6 +14,7 @@ import numpy as np
 
 from .core import Game, GamekitError, Position, a_position
 from .engine.deepen import DEEPEST, Found, Search
+from .engine.duel import FIRST_MOVE, RANDOM_MOVE, SEARCH, Mind
 from .engine.montecarlo import MonteCarlo
 from .engine.order import ORDERS, order_flags
 from .engine.solve import Solver
@@ -91,6 +92,10 @@ class Player:
         """Just the move's number: the fast way through a match."""
         return self.choose(position).code
 
+    def mind(self) -> Mind | None:
+        """What a whole game in compiled code needs of this player; None: it is asked move by move."""
+        return None
+
     def close(self) -> None:
         """Let go of whatever runs beside the game."""
 
@@ -118,6 +123,9 @@ class Random(Player):
         codes = position.codes()
         return codes[int(self.random.random() * len(codes))]
 
+    def mind(self) -> Mind:
+        return Mind(RANDOM_MOVE, chance=self.random.random)
+
     def think(self, position: Position) -> Choice:
         code = self.pick(position)
         return Choice(position.game.write(code), code, stopped_by="chance")
@@ -130,6 +138,9 @@ class Leftmost(Player):
 
     def pick(self, position: Position) -> int:
         return position.codes()[0]
+
+    def mind(self) -> Mind:
+        return Mind(FIRST_MOVE)
 
     def think(self, position: Position) -> Choice:
         code = self.pick(position)
@@ -220,6 +231,13 @@ class SearchPlayer(Player):
         found = self._search(position)
         self.nodes += found.counters["generated"]
         return found.code
+
+    def mind(self) -> Mind | None:
+        s = self.switch
+        if self.timed or s["reuse"]:
+            return None
+        return Mind(SEARCH, self._engine, s["depth"], s["nodes"],
+                    self.random.random if s["ties"] == "random" else None)
 
     def think(self, position: Position) -> Choice:
         found, write = self._search(position), position.game.write

@@ -11,12 +11,15 @@ from collections.abc import Iterator, Sequence
 from time import monotonic_ns
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import guard
 from .core import Game, MoveError, Position
-from .engine import kernel, montecarlo
+from .engine import duel
+from .engine.duel import Duel, Mind
 from .guard import CREDIT, OWN, RENEW, STARTED, WATCHED
 from .openings import Opening
-from .players import FlatMonteCarlo, Player, SearchPlayer
+from .players import Player
 from .players import player as player_of
 
 TERMINATIONS = ("win", "draw", "repetition", "cap", "timeout", "illegal", "crash", "memory")
@@ -25,7 +28,9 @@ UNDECIDED = ("repetition", "cap")  # no player's doing; win rates are given with
 CAP = 500  # plies, for a game that has no bound of its own
 REPEATS = 3  # a position seen this often ends a game without bound
 MEMORY = 2048  # megabytes a guarded player may take
-MOVER, PLIES, NODES, MOVES = OWN, OWN + 1, OWN + 2, OWN + 4  # a game's words in the log
+MOVER, PLIES, NODES, MOVES = (OWN + word for word in (duel.MOVER, duel.PLIES, duel.NODES_OF, duel.MOVES))  # in the log
+ENDED = {duel.OVER: "", duel.REPEATED: "repetition", duel.CAPPED: "cap"}
+LONGEST = 10_000  # plies of a game that may be played in one call, where each position is compared with all before
 
 
 class Fixture(NamedTuple):
@@ -79,16 +84,25 @@ class Referee:
         self.cap = cap or game.longest or CAP
         self.texts = [game.write(code) for code in range(game.codes)]
         self.counts = type(game).score is not Game.score
-        self.log = guard.log_of(MOVES - OWN + self.cap)
+        self.repeats = REPEATS if game.longest is None else 0
         self.start = game.start()
         self.start.after(self.start.codes()[0])  # compiles the rules here, not on a player's clock
+        self._open_log(shared=False)
+
+    def _open_log(self, shared: bool) -> None:
+        """The words in which the game so far stands, for whoever is left when a player takes the process down."""
+        self.log = guard.log_of(MOVES - OWN + self.cap, shared)
+        words = np.frombuffer(self.log, np.int64)
+        known = all(type(one).__module__.startswith(f"{__package__}.") for one in (self.game, *self.players))
+        self.duel = (Duel(self.game, self.cap, self.repeats, self.limit, words[STARTED : CREDIT + 1], words[OWN:])
+                     if known and not (self.repeats and self.cap > LONGEST) else None)
 
     def games(self, schedule: Sequence[Fixture], guarded: bool) -> Iterator[Record]:
         """Every game of a schedule; guarded ones are played in a child process that may die."""
         if not guarded or not hasattr(os, "fork"):
             yield from map(self.play, schedule)
             return
-        self.log = guard.log_of(MOVES - OWN + self.cap, shared=True)
+        self._open_log(shared=True)
         for row in guard.guarded(range(len(schedule)), lambda i: tuple(self.play(schedule[i])),
                                  lambda i, label, note: tuple(self.lost(schedule[i], label, note)),
                                  self.log, self.limit, self.memory):
@@ -96,47 +110,26 @@ class Referee:
 
     def play(self, fixture: Fixture) -> Record:
         """One game."""
-        game, log, limit, cap = self.game, self.log, self.limit, self.cap
+        log = self.log
         players = self.players if fixture.first == 1 else self.players[::-1]
         seeds = fixture.seeds if fixture.first == 1 else fixture.seeds[::-1]
         log[PLIES], log[NODES], log[NODES + 1] = 0, 0, 0
-        position, label, note = self.start, "", ""
-        codes: list[int] = []
-        seen: Counter[bytes] | None = Counter() if game.longest is None else None
+        end, note = None, ""
         try:
+            position = self.start
             for code in fixture.opening:
                 position = position.after(code)
-                self._write(codes, code)
+                self._write(code)
             for seat in (1, 2):
                 log[MOVER], log[STARTED] = seat, monotonic_ns()
-                players[seat - 1].begin(game, seeds[seat - 1])
-            picks = (players[0].pick, players[1].pick)
-            while position.winner is None:
-                seat = position.turn
-                log[MOVER], log[CREDIT] = seat, 0
-                log[STARTED] = started = monotonic_ns()
-                code = picks[seat - 1](position)
-                log[STARTED] = 0
-                if limit and monotonic_ns() - started > limit * 1e9 and guard.overdue(log, limit, started):
-                    label, note = "timeout", "answered after the limit"
-                    break
-                if type(code) is not int or code not in position.codes():
-                    label, note = "illegal", _short(f"{code!r} is not a legal move")
-                    break
-                position = position.after(code)
-                self._write(codes, code)
-                log[NODES + seat - 1] = players[seat - 1].nodes
-                if position.winner is not None:
-                    break
-                if seen is not None:
-                    key = position.key
-                    seen[key] += 1
-                    if seen[key] == REPEATS:
-                        label = "repetition"
-                        break
-                if len(codes) >= cap:
-                    label = "cap"
-                    break
+                players[seat - 1].begin(self.game, seeds[seat - 1])
+            minds = [mind for player in players if (mind := player.mind())] if self.duel else []
+            if position.winner is not None:
+                end, label = position, ""
+            elif len(minds) == 2:
+                end, label, note = self._at_once(position, minds)
+            else:
+                end, label, note = self._by_moves(position, players)
         except MoveError as error:
             label, note = "illegal", _short(str(error))
         except MemoryError:
@@ -153,23 +146,63 @@ class Referee:
                 player.close()
             except Exception:
                 continue  # the game is over; what a player does on leaving changes nothing
-        return self._record(fixture, position, codes, label, note)
+        return self._record(fixture, end, label, note) if end else self.lost(fixture, label, note)
 
-    def _write(self, codes: list[int], code: int) -> None:
-        self.log[MOVES + len(codes)] = code
-        codes.append(code)
-        self.log[PLIES] = len(codes)
+    def _by_moves(self, position: Position, players: Sequence[Player]) -> tuple[Position, str, str]:
+        """Ask for one move after the other; where the game ended, the label unless it was won or drawn, a note."""
+        log, limit, picks = self.log, self.limit, (players[0].pick, players[1].pick)
+        seen: Counter[bytes] = Counter()
+        while True:
+            seat = position.turn
+            log[MOVER], log[CREDIT] = seat, 0
+            log[STARTED] = started = monotonic_ns()
+            code = picks[seat - 1](position)
+            log[STARTED] = 0
+            if limit and monotonic_ns() - started > limit * 1e9 and guard.overdue(log, limit, started):
+                return position, "timeout", "answered after the limit"
+            if type(code) is not int or code not in position.codes():
+                return position, "illegal", _short(f"{code!r} is not a legal move")
+            position = position.after(code)
+            self._write(code)
+            log[NODES + seat - 1] = players[seat - 1].nodes
+            if position.winner is not None:
+                return position, "", ""
+            if self.repeats:
+                key = position.key
+                seen[key] += 1
+                if seen[key] == self.repeats:
+                    return position, "repetition", ""
+            if log[PLIES] >= self.cap:
+                return position, "cap", ""
+
+    def _at_once(self, position: Position, minds: Sequence[Mind]) -> tuple[Position, str, str]:
+        """The same in compiled code, for players that allow it."""
+        game, limit = self.duel, self.limit
+        assert game is not None
+        game.start(position, minds)
+        while True:
+            result = game.play()
+            if result == duel.LATE and limit and guard.overdue(self.log, limit, game.began):
+                return game.position(result), "timeout", "answered after the limit"
+            if result in ENDED:
+                return game.position(result), ENDED[result], ""
+
+    def _write(self, code: int) -> None:
+        log = self.log
+        plies = log[PLIES]
+        log[MOVES + plies] = code
+        log[PLIES] = plies + 1
 
     def lost(self, fixture: Fixture, label: str, note: str) -> Record:
-        """The record of a game whose process is gone, from the log."""
-        codes = list(self.log[MOVES : MOVES + self.log[PLIES]])
+        """The record of a game whose players or process failed, from the log."""
         position = self.start
-        for code in codes:
+        for code in self.log[MOVES : MOVES + self.log[PLIES]]:
             position = position.after(code)
-        return self._record(fixture, position, codes, label, note)
+        return self._record(fixture, position, label, note)
 
-    def _record(self, fixture: Fixture, position: Position, codes: list[int], label: str, note: str) -> Record:
+    def _record(self, fixture: Fixture, position: Position, label: str, note: str) -> Record:
         log, first = self.log, fixture.first
+        codes = log[MOVES : MOVES + log[PLIES]].tolist()
         if not label:
             winner, label = position.winner or 0, "win" if position.winner else "draw"
         else:
@@ -206,7 +239,3 @@ def make_ready(player: Player, game: Game) -> None:
     if type(player).__module__.startswith(f"{__package__}."):
         player.begin(game, 0)
         player.close()
-        if isinstance(player, FlatMonteCarlo):
-            assert (montecarlo.grow if player.tree else montecarlo.flat).address
-        elif isinstance(player, SearchPlayer):
-            assert kernel.search.address

@@ -96,8 +96,6 @@ def bradley_terry(results: Mapping[tuple[str, str], tuple[float, float]], prior:
     >>> [round(float(x)) for x in r.elo]
     [95, -95]
     """
-    import choix
-
     names = sorted({name for pair in results for name in pair})
     n, place = len(names), {name: i for i, name in enumerate(names)}
     points = np.zeros((n, n))
@@ -109,11 +107,16 @@ def bradley_terry(results: Mapping[tuple[str, str], tuple[float, float]], prior:
     if n < 2:
         return Ratings(names, np.zeros(n), np.zeros(n), played.sum(axis=1), prior)
     smooth = points + prior * (1 - np.eye(n))
-    strength = choix.ilsr_pairwise_dense(smooth, alpha=0.0, max_iter=10_000, tol=1e-9)
-    strength = strength - strength.mean()
-    expected = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
-    weight = (smooth + smooth.T) * expected * (1 - expected)
-    information = np.diag(weight.sum(axis=1)) - weight
+    strength = np.zeros(n)
+    for _ in range(200):  # Newton's way up a likelihood that has one summit, no step longer than one
+        expected = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
+        weight = (smooth + smooth.T) * expected * (1 - expected)
+        information = np.diag(weight.sum(axis=1)) - weight
+        step = np.linalg.pinv(information) @ (smooth - (smooth + smooth.T) * expected).sum(axis=1)
+        step /= max(1.0, np.abs(step).max())
+        strength = strength + step - step.mean()
+        if np.abs(step).max() < 1e-7:
+            break
     variance = np.clip(np.diag(np.linalg.pinv(information)), 0, None)
     z = NormalDist().inv_cdf(0.975)
     return Ratings(names, strength * ELO, z * np.sqrt(variance) * ELO, played.sum(axis=1), prior)

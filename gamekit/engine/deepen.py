@@ -1,4 +1,4 @@
-"""Runs the compiled search: workspace, limits, iterative deepening, reuse between moves.
+"""Iterative deepening, compiled; and the search as Python sees it: limits, reuse between moves, what was found.
 
 The search runs in slices of a few milliseconds. Between two of them the clock and the caller are asked,
 so a deadline is kept, Ctrl-C works and a pondering search can be called off, without any thread in here.
@@ -11,16 +11,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numba import carray, types
 
+from ..compiled import Compiled, calls, helper, intrinsic, pointer
 from ..core import Game, GamekitError, Leaf, Position
-from . import walk as k
-from .kernel import search
-from .order import BEST, FRONT, NODE
-from .table import DECIDED, ENTRY, entries
+from . import workspace as w
+from .kernel import call_search, search
+from .order import FRONT
+from .table import DECIDED, ENTRY
+from .walk import walk
+from .workspace import Workspace, numbers_of, row_at
 
 DEEPEST = 100  # plies; no search here comes near
 TIES = ("first", "random", "last")  # which of several best moves is played
 SLICE = 0.004  # seconds between two looks at the clock
+SOON = 4096  # nodes, at most, to the first look in a new search or depth: its evaluations may be slower
 NAMES = ("generated", "expanded", "leaves", "cutoffs", "first_move_cutoffs", "table_probes", "table_hits",
          "table_cutoffs")
 
@@ -39,6 +44,86 @@ class Found:
     by_ply: list[int] = field(default_factory=list)
 
 
+DEEPEN = types.int32(types.intp)
+
+
+def _deepen(at):
+    """Search from the first depth to the last, or until the game is decided; or go on where it was paused."""
+    row = row_at(at)
+    switch, register = numbers_of(row, w.SWITCH, w.SWITCHES), numbers_of(row, w.REGISTER, w.REGISTERS)
+    counts, plies = numbers_of(row, w.COUNTS, w.COUNTERS), row[w.ROOM]
+    frames = carray(pointer(row[w.FRAMES]), (plies,), w.FRAME)
+    lines = carray(pointer(row[w.LINES]), (plies,), np.int32)
+    line = carray(pointer(row[w.FOUND_LINE]), (plies,), np.int32)
+    values = carray(pointer(row[w.VALUES]), (switch[w.WIDTH],), np.float64)
+    found = carray(pointer(row[w.FOUND]), (1 + switch[w.WIDTH],), np.float64)
+    if register[w.PHASE] == w.FRESH:
+        forget(row, switch, register, counts, plies)
+        switch[w.DEPTH], register[w.FOUND_DEPTH], frames[0].move = register[w.FIRST_DEPTH], 0, -1
+        register[w.PHASE] = w.BETWEEN
+    while True:
+        if register[w.PHASE] == w.BETWEEN:
+            if counts[w.GENERATED] >= register[w.LIMIT]:
+                return w.PAUSED
+            register[w.PLY], register[w.PHASE] = 0, w.ENTER
+        result = call_search(row[w.SEARCH_AT], at)
+        if result != w.DONE:
+            return result
+        root, depth = frames[0], switch[w.DEPTH]
+        register[w.FOUND_DEPTH], register[w.FOUND_MOVE], register[w.FOUND_LENGTH] = depth, root.move, root.line
+        found[0] = root.best
+        for i in range(root.count):
+            found[1 + i] = values[i]
+        for i in range(root.line):
+            line[i] = lines[i]
+        register[w.PHASE] = w.BETWEEN
+        if depth == register[w.LAST_DEPTH] or (switch[w.WIN_BONUS] != 0 and abs(root.best) > DECIDED):
+            return w.DONE
+        switch[w.DEPTH] += 1
+        register[w.LIMIT] = min(register[w.LIMIT], counts[w.GENERATED] + SOON)
+
+
+@helper
+def forget(row, switch, register, counts, plies):
+    """Before a search: counters at zero, and nothing known of other positions unless it is to be kept."""
+    for i in range(w.COUNTERS):
+        counts[i] = 0
+    by_ply, history = numbers_of(row, w.BY_PLY, plies), numbers_of(row, w.HISTORY, 2 * row[w.CODES])
+    killers = carray(pointer(row[w.KILLERS]), (2 * plies,), np.int32)
+    by_ply[:] = 0
+    history[:] = 0
+    killers[:] = -1
+    if register[w.KEEP]:
+        return
+    switch[w.STAMP] = switch[w.STAMP] % 255 + 1
+    if switch[w.STAMP] == 1:  # all stamps were used: none of the old ones may pass for a new one
+        table = carray(pointer(row[w.TABLE]), (row[w.TABLE_SIZE],), ENTRY)
+        for i in range(table.size):
+            table[i].stamp = 0
+    register[w.FREE], register[w.ROOT_FIRST], register[w.ROOT_COUNT] = 1, 0, 0
+
+
+deepening = Compiled(_deepen, DEEPEN, f"{__name__}.deepen")
+
+
+@intrinsic
+def call_deepen(_typing, function, at):
+    return calls(DEEPEN)
+
+
+class Pace:
+    """How many nodes to search between two looks at the clock: few at first, then as many as fit a slice."""
+
+    def __init__(self) -> None:
+        self.nodes = 16
+
+    def took(self, seconds: float) -> None:
+        if seconds < SLICE / 2:
+            self.nodes = min(self.nodes * 2, 1 << 24)
+        elif seconds > SLICE:
+            self.nodes = max(1, int(self.nodes * SLICE / seconds))
+
+
 class Search:
     """One searcher of one game with its switches; keeps its workspace, and with `reuse` what it learned."""
 
@@ -46,79 +131,67 @@ class Search:
                  deepen: bool = False, win_bonus: bool = True, ties: str = "first", reuse: bool = False,
                  megabytes: float = 16, moves: int | None = None):
         """`moves` may name other code than the game's own to list moves (a restriction of them)."""
-        self.game, self.leaf, self.deepen, self.reuse, self.table_on = game, leaf, deepen, reuse, table
-        use_table, use_tree = table or order & BEST, order & FRONT
-        self.table = np.zeros(entries(megabytes) if use_table else 2, ENTRY)
-        self.tree = np.zeros(int(megabytes * 2**20 / NODE.itemsize) if use_tree else 1, NODE)
-        self.rank = game.centrality()
-        self.buckets = np.zeros(int(self.rank.max(initial=0)) + 1, np.int32)
-        self.history = np.zeros((2, game.codes), np.int64)
-        self.place = np.zeros(game.codes, np.int32)
-        self.values = np.zeros(game.width, np.float64)
-        self.counts = np.zeros(k.COUNTERS, np.int64)
-        self.register = np.zeros(k.REGISTERS, np.int64)
-        self.switch = np.zeros(k.SWITCHES, np.int64)
-        s = self.switch
-        s[k.PRUNE], s[k.TABLE], s[k.ORDER], s[k.WIN_BONUS] = prune, table, order, win_bonus
-        s[k.TIES] = TIES.index(ties)
-        s[k.SIZE], s[k.WIDTH], s[k.IDENTITY] = game.size, game.width, -(-game.identity // 8)
-        self.depth_room = 0
-        self._slice = 16
+        self.game, self.deepen, self.reuse, self.table_on = game, deepen, reuse, table
+        self.work = Workspace(game, order, table, megabytes)
+        self.work.use(leaf)
+        self.counts, self.register, self.switch, row = (self.work.counts, self.work.register, self.work.switch,
+                                                        self.work.row)
+        for which, value in ((w.PRUNE, prune), (w.USE_TABLE, table), (w.ORDER, order), (w.WIN_BONUS, win_bonus),
+                             (w.TIES, TIES.index(ties)), (w.SIZE, game.size), (w.WIDTH, game.width),
+                             (w.IDENTITY, -(-game.identity // 8))):
+            self.switch[which] = value
+        row[w.MOVES_AT] = moves if moves is not None else game._rules.moves.address
+        row[w.PLAY_AT], row[w.DEEPEN_AT] = game._rules.play.address, deepening.address
+        row[w.WALK_AT], row[w.SEARCH_AT] = walk.address, search.address
+        self.pace = Pace()
         self._root: Position | None = None  # where the lists of `front` start
         self._player = 0
-        self._moves = moves if moves is not None else game._rules.moves.address
-        self._play = game._rules.play.address
-        search.prepare()
-        k.walk.prepare()
 
-    def _make_room(self, depth: int) -> None:
-        if depth <= self.depth_room:
-            return
-        room = self.depth_room = max(depth, 8)
-        self.words = np.zeros((room + 2) * self.game.size // 8, np.uint64)
-        self.frames = np.zeros(room + 2, k.FRAME)
-        self.lists = np.zeros((room + 2) * self.game.width, np.int32)
-        self.scores = np.zeros((room + 2) * self.game.width, np.int64)
-        self.lines = np.zeros((room + 2, room + 2), np.int32)
-        self.by_ply = np.zeros(room + 2, np.int64)
-        self.killers = np.full(2 * (room + 2), -1, np.int32)
+    @property
+    def leaf(self) -> Leaf:
+        return self.work.leaf
+
+    @leaf.setter
+    def leaf(self, leaf: Leaf) -> None:
+        self.work.use(leaf)
 
     def forget_all(self) -> None:
         """A new game: nothing learned before counts."""
         self._player, self._root = 0, None
 
-    def _forget(self, position: Position) -> None:
+    def _begin(self, position: Position) -> None:
         """Start afresh, or with `reuse` keep what still holds for this position."""
         keep = self.reuse and self._player == position.turn
         self._player = position.turn
-        self.history[:] = 0
-        self.killers[:] = -1
-        if not keep:
-            stamp = self.switch[k.STAMP] = self.switch[k.STAMP] % 255 + 1
-            if stamp == 1:
-                self.table["stamp"] = 0
-        if self.switch[k.ORDER] & FRONT:
-            self._follow(position if keep else None)
+        self.register[w.KEEP], self.register[w.PHASE] = keep, w.FRESH
+        if self.switch[w.ORDER] & FRONT:
+            if keep:
+                self._follow(position)
             self._root = position
 
-    def _follow(self, position: Position | None) -> None:
-        """Find the position's lists below the last root; without it, or when nearly full, start new ones."""
-        first, count = 0, 0
-        if position is not None and self._root is not None and self.register[k.FREE] < self.tree.size // 2:
+    def _follow(self, position: Position) -> None:
+        """Find the position's lists below the last root; when there are none, or they are nearly full, start anew."""
+        first, count, tree, register = 0, 0, self.work.tree, self.register
+        if self._root is not None and register[w.FREE] < tree.size // 2:
             path: list[int | None] = []
             node: Position | None = position
             while node is not None and node.key != self._root.key and len(path) < 3:
                 path.append(node.last)
                 node = node.parent
             if node is not None and node.key == self._root.key:
-                first, count = int(self.register[k.ROOT_FIRST]), int(self.register[k.ROOT_COUNT])
+                first, count = int(register[w.ROOT_FIRST]), int(register[w.ROOT_COUNT])
                 for code in reversed(path):
-                    here = np.flatnonzero(self.tree["move"][first : first + count] == code)
-                    entry = self.tree[first + int(here[0])] if first and here.size else None
+                    here = np.flatnonzero(tree["move"][first : first + count] == code)
+                    entry = tree[first + int(here[0])] if first and here.size else None
                     first, count = (int(entry["first"]), int(entry["count"])) if entry is not None else (0, 0)
         if not first:
-            self.register[k.FREE] = 1
-        self.register[k.ROOT_FIRST], self.register[k.ROOT_COUNT] = first, count
+            register[w.FREE] = 1
+        register[w.ROOT_FIRST], register[w.ROOT_COUNT] = first, count
+
+    def depths(self, depth: int | None, left: int | None) -> tuple[int, int]:
+        """The first and the last depth to search, where at most `left` plies can follow."""
+        last = min(depth or DEEPEST, left or DEEPEST, DEEPEST)
+        return (1 if self.deepen or depth is None else last), last
 
     def run(self, position: Position, depth: int | None = None, nodes: int | None = None,
             seconds: float | None = None, stop: Callable[[], bool] | None = None) -> Found:
@@ -128,76 +201,54 @@ class Search:
             raise GamekitError("the game is over: there is no move to search for")
         if depth is not None and depth < 1:
             raise GamekitError(f"depth={depth} is not allowed; depth is at least 1")
-        deepest = min(depth or DEEPEST, self.game.left(position.data) or DEEPEST, DEEPEST)
-        self._make_room(deepest)
-        self.words[: self.game.size // 8] = position.data.view(np.uint64)
-        self.counts[:] = 0
-        self.by_ply[:] = 0
-        self._forget(position)
-        self.switch[k.ME] = position.turn
-        deadline = None if seconds is None else started + seconds
-        if seconds is not None or stop is not None:
-            self._slice = 16  # evaluations may have turned slow since the last move
-        found = Found(position.codes()[0], None, 0, [], np.empty(0), "depth")
-        first = 1 if self.deepen or depth is None else deepest
-        for d in range(first, deepest + 1):
-            reason = self._iterate(position, d, nodes, deadline, stop)
-            if reason:
-                found.stopped_by = reason
-                if found.depth == 0 and self.frames[0]["move"] >= 0:  # nothing finished: the best so far
-                    found.code = int(self.frames[0]["move"])
-                break
-            value = float(self.frames[0]["best"])
-            line = self.lines[0, : self.frames[0]["line"]].tolist()
-            values = self.values[: len(position.codes())].copy()
-            found = Found(int(self.frames[0]["move"]), value, d, line, values, "depth")
-            if self.switch[k.WIN_BONUS] and abs(value) > DECIDED:
-                found.stopped_by = "decided" if d < deepest else "depth"
-                break
+        work, register = self.work, self.register
+        first, last = self.depths(depth, self.game.left(position.data))
+        work.make_room(last)
+        work.top[:] = position.data
+        self._begin(position)
+        self.switch[w.ME], register[w.FIRST_DEPTH], register[w.LAST_DEPTH] = position.turn, first, last
+        self.pace.nodes = min(self.pace.nodes, SOON if seconds is None and stop is None else 16)
+        reason = self._within(nodes, None if seconds is None else started + seconds, stop)
+        codes, depth = position.codes(), register.item(w.FOUND_DEPTH)
+        if depth:
+            line = work.found_line[: register.item(w.FOUND_LENGTH)].tolist()
+            values = work.found[1 : 1 + len(codes)].copy()
+            found = Found(register.item(w.FOUND_MOVE), work.found.item(0), depth, line, values, reason)
+        else:  # nothing finished: the best so far, if there is one
+            best = work.frames[0]["move"].item()
+            found = Found(best if best >= 0 else codes[0], None, 0, [], np.empty(0), reason)
         found.counters = dict(zip(NAMES, self.counts.tolist(), strict=False))
-        found.by_ply = self.by_ply[1 : deepest + 1].tolist()
+        found.by_ply = work.by_ply[1 : last + 1].tolist()
         return found
 
-    def _iterate(self, position: Position, depth: int, nodes: int | None, deadline: float | None,
-                 stop: Callable[[], bool] | None) -> str | None:
-        """Search one depth; the reason if it was not finished."""
-        self.switch[k.DEPTH] = depth
-        root = self.frames[0]
-        root["alpha"], root["beta"], root["entry"], root["move"] = -np.inf, np.inf, 0, -1
-        root["first"], root["count"] = self.register[k.ROOT_FIRST], self.register[k.ROOT_COUNT]
-        self.register[k.PLY], self.register[k.PHASE] = 0, k.ENTER
-        slice_nodes, done = self._slice, int(self.counts[k.GENERATED])
+    def _within(self, nodes: int | None, deadline: float | None, stop: Callable[[], bool] | None) -> str:
+        """Search until the end or a limit; why it stopped."""
+        register, pace, done = self.register, self.pace, 0
         while True:
-            if nodes is not None and done >= nodes:
-                return "nodes"
-            self.register[k.LIMIT] = done + slice_nodes if nodes is None else min(done + slice_nodes, nodes)
+            register[w.LIMIT] = done + pace.nodes if nodes is None else min(done + pace.nodes, nodes)
             before = time.monotonic()
             try:
-                result = search(self._moves, self._play, self.leaf.address, k.walk.address, self.words,
-                                self.leaf.weights, self.switch, self.frames, self.lists, self.scores, self.lines,
-                                self.counts, self.by_ply, self.table, self.history, self.killers, self.rank,
-                                self.buckets, self.values, self.place, self.tree, self.register)
+                result = deepening(self.work.at)
             except Exception as error:
-                raise self._failure(position, None, error) or error from None
-            if result == k.DONE:
-                return None
-            if result == k.BAD_VALUE:
-                raise self._failure(position, np.nan) or GamekitError("the heuristic returned no finite number")
-            done, now = int(self.counts[k.GENERATED]), time.monotonic()
+                raise self.failure(error) from None
+            if result == w.DONE:
+                return "depth" if register[w.FOUND_DEPTH] == register[w.LAST_DEPTH] else "decided"
+            if result == w.BAD_VALUE:
+                raise self.failure()
+            done, now = self.counts.item(w.GENERATED), time.monotonic()
+            if nodes is not None and done >= nodes:
+                return "nodes"
             if deadline is not None and now >= deadline:
                 return "time"
             if stop is not None and stop():
                 return "stopped"
-            if now - before < SLICE / 2:
-                slice_nodes = min(slice_nodes * 2, 1 << 24)
-            elif now - before > SLICE:
-                slice_nodes = max(1, int(slice_nodes * SLICE / (now - before)))
-            self._slice = min(slice_nodes, 4096)  # where the next one starts
+            pace.took(now - before)
 
-    def _failure(self, position: Position, value: float | None, error: Exception | None = None) -> Exception | None:
+    def failure(self, error: Exception | None = None) -> Exception:
         """Why the evaluation failed, found by asking it again about the same position, uncompiled."""
         if self.leaf.explain_failure is None:
-            return None
-        ply, size = int(self.register[k.BAD_PLY]), self.game.size
-        data = self.words.view(np.uint8)[ply * size : (ply + 1) * size].copy()
-        return self.leaf.explain_failure(Position(self.game, data), value, error, int(self.switch[k.ME]))
+            return error or GamekitError("the heuristic returned no finite number")
+        ply, size = int(self.register[w.BAD_PLY]), self.game.size
+        data = self.work.words.view(np.uint8)[ply * size : (ply + 1) * size].copy()
+        return self.leaf.explain_failure(Position(self.game, data), None if error else np.nan, error,
+                                         int(self.switch[w.ME]))

@@ -17,77 +17,59 @@ Ctrl-C and pondering need no threads inside.
 from __future__ import annotations
 
 import numpy as np
-from numba import from_dtype, types
+from numba import carray, types
 
-from ..compiled import address, call_leaf, call_moves, call_play, compiled, copy_blocks
+from ..compiled import Compiled, address, call_leaf, call_moves, call_play, calls, copy_blocks, intrinsic, pointer
 from ..core import RUNNING
+from . import workspace as w
 from .order import BEST, CENTRE, FRONT, HISTORY, NODE, REPORT, by_rank, by_score, learned, remember_cut, to_front
 from .table import DECIDED, ENTRY, EXACT, LOWER, UPPER, digest, from_here, from_root, probe, store, usable
-from .walk import (
-    BAD_PLY,
-    BAD_VALUE,
-    CUTOFFS,
-    DEPTH,
-    DONE,
-    ENTER,
-    EXPANDED,
-    FIRST_MOVE_CUTOFFS,
-    FRAME,
-    FREE,
-    GENERATED,
-    HORIZON,
-    IDENTITY,
-    LAST,
-    LEAVES,
-    LIMIT,
-    ME,
-    NEXT,
-    ORDER,
-    PAUSED,
-    PHASE,
-    PLY,
-    PRUNE,
-    RANDOM,
-    ROOT_COUNT,
-    ROOT_FIRST,
-    SIZE,
-    STAMP,
-    TABLE,
-    TABLE_CUTOFFS,
-    TABLE_HITS,
-    TABLE_PROBES,
-    TIES,
-    WIDTH,
-    WIN_BONUS,
-    call_walk,
-    settled,
-)
+from .walk import call_walk, settled
+from .workspace import numbers_of, row_at
 
-_FRAMES, _TABLE, _TREE = (types.Array(from_dtype(d), 1, "C") for d in (FRAME, ENTRY, NODE))
+SEARCH = types.int32(types.intp)
 
 
-@compiled(types.intp, types.intp, types.intp, types.intp, types.uint64[::1], types.float64[::1], types.int64[::1],
-          _FRAMES, types.int32[::1], types.int64[::1], types.int32[:, ::1], types.int64[::1], types.int64[::1], _TABLE,
-          types.int64[:, ::1], types.int32[::1], types.int32[::1], types.int32[::1], types.float64[::1],
-          types.int32[::1], _TREE, types.int64[::1])
-def search(moves_at, play_at, leaf_at, walk_at, words, weights, switch, frames, lists, scores, lines, counts, by_ply,
-           table, history, killers, rank, buckets, values, place, tree, register):
+def _search(at):
     """Search one depth, or go on with a paused search; returns DONE, PAUSED or BAD_VALUE."""
-    me, depth, prune, order = switch[ME], switch[DEPTH], switch[PRUNE] != 0, switch[ORDER]
-    win_bonus, ties = switch[WIN_BONUS] != 0, switch[TIES]
-    size, width, identity, stamp = switch[SIZE], switch[WIDTH], switch[IDENTITY], switch[STAMP]
-    use_values, use_table = switch[TABLE] != 0, switch[TABLE] != 0 or (order & BEST) != 0
+    row = row_at(at)
+    moves_at, play_at, leaf_at, weights = row[w.MOVES_AT], row[w.PLAY_AT], row[w.LEAF_AT], pointer(row[w.WEIGHTS])
+    switch, register = numbers_of(row, w.SWITCH, w.SWITCHES), numbers_of(row, w.REGISTER, w.REGISTERS)
+    counts, plies = numbers_of(row, w.COUNTS, w.COUNTERS), row[w.ROOM]
+    size, width = switch[w.SIZE], switch[w.WIDTH]
+    words = carray(pointer(row[w.WORDS]), (plies * size >> 3,), np.uint64)
+    frames = carray(pointer(row[w.FRAMES]), (plies,), w.FRAME)
+    lists = carray(pointer(row[w.LISTS]), (plies * width,), np.int32)
+    scores, by_ply = numbers_of(row, w.SCORES, plies * width), numbers_of(row, w.BY_PLY, plies)
+    lines = carray(pointer(row[w.LINES]), (plies, plies), np.int32)
+    table = carray(pointer(row[w.TABLE]), (row[w.TABLE_SIZE],), ENTRY)
+    history = carray(pointer(row[w.HISTORY]), (2, row[w.CODES]), np.int64)
+    killers = carray(pointer(row[w.KILLERS]), (2 * plies,), np.int32)
+    rank = carray(pointer(row[w.RANK]), (row[w.CODES],), np.int32)
+    buckets = carray(pointer(row[w.BUCKETS]), (row[w.BUCKET_COUNT],), np.int32)
+    values = carray(pointer(row[w.VALUES]), (width,), np.float64)
+    place = carray(pointer(row[w.PLACE]), (row[w.CODES],), np.int32)
+    tree = carray(pointer(row[w.TREE]), (row[w.TREE_SIZE],), NODE)
+
+    me, depth, prune, order = switch[w.ME], switch[w.DEPTH], switch[w.PRUNE] != 0, switch[w.ORDER]
+    win_bonus, ties = switch[w.WIN_BONUS] != 0, switch[w.TIES]
+    identity, stamp = switch[w.IDENTITY], switch[w.STAMP]
+    use_values, use_table = switch[w.USE_TABLE] != 0, switch[w.USE_TABLE] != 0 or (order & BEST) != 0
     front, block = (order & FRONT) != 0, size >> 3
-    limit, generated = register[LIMIT], counts[GENERATED]
+    limit, generated = register[w.LIMIT], counts[w.GENERATED]
     expanded, leaves, horizon = 0, 0, 0
     bare = not use_table and order == 0  # no node needs more than its moves
 
-    ply, entering, returned = register[PLY], register[PHASE] == ENTER, False
-    value, result = 0.0, DONE
+    ply, entering, returned = register[w.PLY], register[w.PHASE] == w.ENTER, False
+    value, result = 0.0, w.DONE
+    if entering:  # a new search, at its root
+        root = frames[0]
+        root.alpha, root.beta, root.entry, root.move = -np.inf, np.inf, 0, -1
+        root.first, root.count = register[w.ROOT_FIRST], register[w.ROOT_COUNT]
     while True:
         frame = frames[ply]
-        at = ply * block
-        turn = np.int64(words[at] & np.uint64(0xFFFFFFFF))
+        here = ply * block
+        turn = np.int64(words[here] & np.uint64(0xFFFFFFFF))
         maximising = turn == me
         start = ply * width
 
@@ -97,18 +79,18 @@ def search(moves_at, play_at, leaf_at, walk_at, words, weights, switch, frames, 
             known = False
             frame.low, frame.high = frame.alpha, frame.beta
             if use_table:
-                frame.key = digest(words, at, identity)
+                frame.key = digest(words, here, identity)
                 slot = probe(table, frame.key, stamp)
-                counts[TABLE_PROBES] += 1
+                counts[w.TABLE_PROBES] += 1
                 if slot >= 0:
-                    counts[TABLE_HITS] += 1
+                    counts[w.TABLE_HITS] += 1
                     remembered = table[slot].move
                     if use_values and ply > 0 and usable(table[slot].depth, table[slot].value, depth - ply):
                         value = from_root(table[slot].value, ply)
                         bound = table[slot].bound
                         if (bound == EXACT or (bound == LOWER and value >= frame.beta)
                                 or (bound == UPPER and value <= frame.alpha)):
-                            counts[TABLE_CUTOFFS] += 1
+                            counts[w.TABLE_CUTOFFS] += 1
                             known = True
             if known:
                 frame.line = 0
@@ -137,15 +119,15 @@ def search(moves_at, play_at, leaf_at, walk_at, words, weights, switch, frames, 
                 for i in range(start, start + count):
                     scores[i] = learned(order, lists[i], remembered, killers, history, ply, turn)
                 by_score(lists, scores, start, count)
-            if front and not listed and register[FREE] + count <= tree.size:
-                frame.first = register[FREE]
-                register[FREE] += count
+            if front and not listed and register[w.FREE] + count <= tree.size:
+                frame.first = register[w.FREE]
+                register[w.FREE] += count
                 for i in range(count):
                     tree[frame.first + i].move = lists[start + i]
                     tree[frame.first + i].first = 0
                     tree[frame.first + i].depth = 0
                 if ply == 0:
-                    register[ROOT_FIRST], register[ROOT_COUNT] = frame.first, count
+                    register[w.ROOT_FIRST], register[w.ROOT_COUNT] = frame.first, count
                 else:
                     tree[frame.entry].first = frame.first
                     tree[frame.entry].count = count
@@ -158,15 +140,12 @@ def search(moves_at, play_at, leaf_at, walk_at, words, weights, switch, frames, 
         below, child = False, ply + 1
         walked = ply > 0 and (bare or (deepest and not front))
         if walked:
-            counts[GENERATED], register[PLY] = generated, ply
-            result = call_walk(walk_at, moves_at, play_at, leaf_at, address(words, 0), address(weights, 0),
-                               address(switch, 0), address(frames, 0), address(lists, 0), address(lines, 0),
-                               address(counts, 0), address(by_ply, 0), address(register, 0), 1 if bare else ply,
-                               lines.shape[1])
-            generated, ply = counts[GENERATED], register[PLY]
+            counts[w.GENERATED], register[w.PLY] = generated, ply
+            result = call_walk(row[w.WALK_AT], at, 1 if bare else ply)
+            generated, ply = counts[w.GENERATED], register[w.PLY]
             frame = frames[ply]
             best = frame.best
-            if order & HISTORY and result == DONE and frame.alpha >= frame.beta:
+            if order & HISTORY and result == w.DONE and frame.alpha >= frame.beta:
                 remember_cut(lists[start + frame.index - 1], killers, history, ply, turn, depth - ply)
         while not walked:
             if returned:
@@ -175,7 +154,7 @@ def search(moves_at, play_at, leaf_at, walk_at, words, weights, switch, frames, 
                 if ply == 0:
                     values[place[move]] = value
                     better = value > best or (value == best and (
-                        frame.move < 0 or (place[move] < place[frame.move]) != (ties == LAST)))
+                        frame.move < 0 or (place[move] < place[frame.move]) != (ties == w.LAST)))
                 elif maximising:
                     better = value > best
                 else:
@@ -197,16 +176,16 @@ def search(moves_at, play_at, leaf_at, walk_at, words, weights, switch, frames, 
                     else:
                         beta = min(beta, best)
                     if alpha >= beta:
-                        counts[CUTOFFS] += 1
+                        counts[w.CUTOFFS] += 1
                         if index == 1:
-                            counts[FIRST_MOVE_CUTOFFS] += 1
+                            counts[w.FIRST_MOVE_CUTOFFS] += 1
                         if order & HISTORY:
                             remember_cut(move, killers, history, ply, turn, depth - ply)
                         break
             if index == count:
                 break
             if generated >= limit:
-                result = PAUSED
+                result = w.PAUSED
                 break
             move = lists[start + index]
             entry = frame.first + index if front and frame.first > 0 else 0
@@ -229,22 +208,22 @@ def search(moves_at, play_at, leaf_at, walk_at, words, weights, switch, frames, 
             else:
                 if status == RUNNING:
                     horizon += 1
-                register[BAD_PLY] = child
-                value = call_leaf(leaf_at, address(words, child * size), np.int32(me), address(weights, 0))
+                register[w.BAD_PLY] = child
+                value = call_leaf(leaf_at, address(words, child * size), np.int32(me), weights)
                 if not abs(value) < DECIDED:
-                    result = BAD_VALUE
+                    result = w.BAD_VALUE
                     break
             frames[child].line = 0
             returned = True
 
         if not walked:
             frame.alpha, frame.beta, frame.best, frame.index = alpha, beta, best, index
-        if result != DONE:
+        if result != w.DONE:
             break
         if below:
             frames[child].alpha, frames[child].beta = alpha, beta
             if ply == 0 and prune and frame.move >= 0 and (
-                    ties == RANDOM or (place[move] < place[frame.move]) != (ties == LAST)):
+                    ties == w.RANDOM or (place[move] < place[frame.move]) != (ties == w.LAST)):
                 frames[child].alpha = np.nextafter(best, -np.inf)  # an equal value must show as equal
             frames[child].entry = entry
             frames[child].first, frames[child].count = 0, 0
@@ -270,9 +249,17 @@ def search(moves_at, play_at, leaf_at, walk_at, words, weights, switch, frames, 
         ply -= 1
         returned = True
 
-    register[PLY], register[PHASE] = ply, NEXT
-    counts[GENERATED] = generated
-    counts[EXPANDED] += expanded
-    counts[LEAVES] += leaves
-    counts[HORIZON] += horizon
+    register[w.PLY], register[w.PHASE] = ply, w.NEXT
+    counts[w.GENERATED] = generated
+    counts[w.EXPANDED] += expanded
+    counts[w.LEAVES] += leaves
+    counts[w.HORIZON] += horizon
     return result
+
+
+search = Compiled(_search, SEARCH, f"{__name__}.search")
+
+
+@intrinsic
+def call_search(_typing, function, at):
+    return calls(SEARCH)

@@ -9,44 +9,32 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, types
 
-from ..compiled import Compiled, ahead, call_leaf, call_moves, call_play, calls, copy_blocks, helper, intrinsic
+from ..compiled import Compiled, ahead, call_leaf, call_moves, call_play, calls, copy_blocks, helper, intrinsic, pointer
 from ..core import DRAW, RUNNING, WON
+from . import workspace as w
 from .table import DECIDED, WIN
+from .workspace import numbers_of, row_at
 
-# switches
-ME, DEPTH, PRUNE, TABLE, ORDER, WIN_BONUS, TIES, SIZE, WIDTH, IDENTITY, STAMP, SWITCHES = range(12)
-# registers: where a paused search stands, and what the caller wants to know of a failure
-PLY, PHASE, LIMIT, FREE, ROOT_FIRST, ROOT_COUNT, BAD_PLY, REGISTERS = range(8)
-# counters
-(GENERATED, EXPANDED, LEAVES, CUTOFFS, FIRST_MOVE_CUTOFFS, TABLE_PROBES, TABLE_HITS, TABLE_CUTOFFS, HORIZON,
- COUNTERS) = range(10)
-RANDOM, LAST = 1, 2  # ties; 0 is the first
-ENTER, NEXT = 0, 1
-DONE, PAUSED, BAD_VALUE = 0, 1, 2
-
-FRAME = np.dtype([
-    ("alpha", "f8"), ("beta", "f8"), ("low", "f8"), ("high", "f8"), ("best", "f8"), ("key", "u8"),
-    ("count", "i4"), ("index", "i4"), ("move", "i4"), ("first", "i4"), ("entry", "i4"), ("line", "i4"),
-])
-
-WALK = types.int32(types.intp, types.intp, types.intp, *[types.voidptr] * 9, types.intp, types.intp)
+WALK = types.int32(types.intp, types.intp)
 
 
-def _walk(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, lines, counts, by_ply, register, base,
-          room):
+def _walk(at, base):
     """Go on with the node where the search stands until the node at ply `base` is finished; nothing is
     remembered and nothing sorted on the way.
 
     Nearly all nodes are made here. It is a function of its own, and takes bare pointers, because among all
     the search's switches and arrays no value would stay in a register.
     """
-    switch, register = carray(switch, (1,), np.int64), carray(register, (1,), np.int64)
-    counts, by_ply = carray(counts, (1,), np.int64), carray(by_ply, (1,), np.uint64)
-    frames, lines = carray(frames, (1,), FRAME), carray(lines, (1,), np.int32)
-    me, depth, prune, win_bonus = np.int32(switch[ME]), switch[DEPTH], switch[PRUNE] != 0, switch[WIN_BONUS] != 0
-    size, width = switch[SIZE], switch[WIDTH]
-    left, expanded, leaves, horizon = register[LIMIT] - counts[GENERATED], 0, 0, 0
-    ply, returned, value, result = register[PLY], False, 0.0, DONE
+    row = row_at(at)
+    moves_at, play_at, leaf_at, room = row[w.MOVES_AT], row[w.PLAY_AT], row[w.LEAF_AT], row[w.ROOM]
+    words, weights, lists = pointer(row[w.WORDS]), pointer(row[w.WEIGHTS]), pointer(row[w.LISTS])
+    switch, register, counts = numbers_of(row, w.SWITCH, 1), numbers_of(row, w.REGISTER, 1), numbers_of(row, w.COUNTS, 1)
+    by_ply = carray(pointer(row[w.BY_PLY]), (1,), np.uint64)
+    frames, lines = carray(pointer(row[w.FRAMES]), (1,), w.FRAME), carray(pointer(row[w.LINES]), (1,), np.int32)
+    me, depth, prune, win_bonus = np.int32(switch[w.ME]), switch[w.DEPTH], switch[w.PRUNE] != 0, switch[w.WIN_BONUS] != 0
+    size, width = switch[w.SIZE], switch[w.WIDTH]
+    left, expanded, leaves, horizon = register[w.LIMIT] - counts[w.GENERATED], 0, 0, 0
+    ply, returned, value, result = register[w.PLY], False, 0.0, w.DONE
     while True:
         frame, under = frames[np.uint64(ply)], frames[np.uint64(ply + 1)]
         position, made = ahead(words, ply * size), ahead(words, (ply + 1) * size)
@@ -54,7 +42,7 @@ def _walk(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, lin
         maximising = carray(position, (1,), np.int32)[0] == me
         alpha, beta, best = frame.alpha, frame.beta, frame.best
         index, count, child = np.uint64(frame.index), np.uint64(frame.count), ply + 1
-        register[BAD_PLY] = child
+        register[w.BAD_PLY] = child
         below = False
         while True:
             if returned:
@@ -63,7 +51,7 @@ def _walk(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, lin
                 if index == count:
                     break
                 if left == 0:
-                    result = PAUSED
+                    result = w.PAUSED
                     break
                 copy_blocks(made, position, size)
                 status = call_play(play_at, made, moves[index])
@@ -82,7 +70,7 @@ def _walk(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, lin
                         horizon += 1
                     value = call_leaf(leaf_at, made, me, weights)
                     if not abs(value) < DECIDED:
-                        result = BAD_VALUE
+                        result = w.BAD_VALUE
                         break
             if value > best if maximising else value < best:
                 best = value
@@ -96,12 +84,12 @@ def _walk(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, lin
                 else:
                     beta = min(beta, best)
                 if alpha >= beta:
-                    counts[CUTOFFS] += 1
+                    counts[w.CUTOFFS] += 1
                     if index == np.uint64(1):
-                        counts[FIRST_MOVE_CUTOFFS] += 1
+                        counts[w.FIRST_MOVE_CUTOFFS] += 1
                     break
         frame.alpha, frame.beta, frame.best, frame.index = alpha, beta, best, index
-        if result != DONE:
+        if result != w.DONE:
             break
         if below:
             expanded += 1
@@ -118,11 +106,11 @@ def _walk(moves_at, play_at, leaf_at, words, weights, switch, frames, lists, lin
             break
         value, returned = best, True
         ply -= 1
-    register[PLY] = ply
-    counts[GENERATED] = register[LIMIT] - left
-    counts[EXPANDED] += expanded
-    counts[LEAVES] += leaves
-    counts[HORIZON] += horizon
+    register[w.PLY] = ply
+    counts[w.GENERATED] = register[w.LIMIT] - left
+    counts[w.EXPANDED] += expanded
+    counts[w.LEAVES] += leaves
+    counts[w.HORIZON] += horizon
     return result
 
 
@@ -130,8 +118,7 @@ walk = Compiled(_walk, WALK, f"{__name__}.walk")
 
 
 @intrinsic
-def call_walk(_typing, function, moves_at, play_at, leaf_at, words, weights, switch, frames, lists, lines, counts,
-              by_ply, register, base, room):
+def call_walk(_typing, function, at, base):
     return calls(WALK)
 
 

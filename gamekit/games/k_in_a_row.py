@@ -16,6 +16,7 @@ edge (Connect Four; bit numbers):
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -198,7 +199,7 @@ class KInARow(Game):
         return self.rows * self.cols
 
     def left(self, data: np.ndarray) -> int:
-        return self.longest - int(data[FILLED : FILLED + 4].view(np.int32)[0])
+        return self.longest - data.item(FILLED) - 256 * data.item(FILLED + 1)  # never more than two bytes of it
 
     def write(self, code: int) -> str:
         return str(code + 1) if self.gravity else f"{code // self.cols},{code % self.cols}"
@@ -245,7 +246,6 @@ class KInARow(Game):
     def turned(self, s: Record, symmetry: Symmetry, out: Record) -> None:
         n = self.rows * self.cols
         out.cells[symmetry.cells] = s.cells[:n]
-        out.stones[:] = 0
         self._derive(out)
         out.turn, out.filled = s.turn, s.filled
 
@@ -255,8 +255,13 @@ class KInARow(Game):
         s.filled = np.count_nonzero(grid)
         s.height[: self.cols] = np.count_nonzero(grid, axis=0) if self.gravity else 0
         if self.small:
-            for r, c in np.argwhere(grid).tolist():
-                s.stones[grid[r, c] - 1] |= np.uint64(1 << (c * (self.rows + 1) + self.rows - 1 - r))
+            s.stones[:] = [np.bitwise_or.reduce(self.bits[grid == owner], initial=0) for owner in (1, 2)]
+
+    @cached_property
+    def bits(self) -> np.ndarray:
+        """Where each cell's stone stands in a word."""
+        down, across = np.mgrid[: self.rows, : self.cols]
+        return ONE << (across * (self.rows + 1) + self.rows - 1 - down).astype(np.uint64)
 
     def cells(self, s: Record) -> list[list[tuple[int, str]]]:
         return [[(int(owner), "") for owner in row] for row in board(s, None)]

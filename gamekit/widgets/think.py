@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import Position
-from ..engine import kernel, montecarlo
+from ..engine import montecarlo, workspace
 from ..players import Choice, Player
 
 TICK = 0.2  # seconds between two signs of life
@@ -48,7 +48,7 @@ class Thought:
         """Positions generated so far."""
         engine: Any = getattr(self.player, "_engine", None)
         if hasattr(engine, "counts"):
-            return int(engine.counts[kernel.GENERATED])
+            return int(engine.counts[workspace.GENERATED])
         return int(engine.register[montecarlo.GENERATED]) if hasattr(engine, "register") else 0
 
     def _ask(self) -> bool:

@@ -252,7 +252,7 @@ def test_counters_keep_their_own_laws(scramble):
             assert (
                 found.depth == depth
                 or found.stopped_by == "decided"
-                or found.depth == game.left(engine.words.view(np.uint8))
+                or found.depth == game.left(engine.work.top)
             )
 
 
@@ -408,7 +408,7 @@ def test_a_search_is_the_same_however_often_it_pauses(spec, heuristic, order, ta
 
 def _in_portions(engine, position, depth, portion):
     """Run in slices of one size: by this clock each takes three milliseconds, which is neither fast nor slow."""
-    engine._slice, ticks = portion, itertools.count()
+    engine.pace.nodes, ticks = portion, itertools.count()
     with mock.patch.object(deepen, "time", SimpleNamespace(monotonic=lambda: 0.003 * next(ticks))):
         return engine.run(position, depth)
 
@@ -419,7 +419,7 @@ def test_a_stopped_search_still_has_the_last_finished_depth_s_move(scramble):
     engine = searcher(game, "windows", deepen=True)
     true = {d: searcher(game, "windows", deepen=True).run(position, d) for d in range(1, 8)}
     for asked in range(1, 40):
-        engine._slice, left = 64, [asked]
+        engine.pace.nodes, left = 64, [asked]
 
         def stop(left=left):
             left[0] -= 1
@@ -529,7 +529,7 @@ def test_the_table_s_memory_stays_within_its_bound():
     game = gk.game("connect_four")
     for megabytes in (0.001, 0.01, 0.5, 1, 3.7, 16):
         engine = searcher(game, "windows", "best", table=True, megabytes=megabytes)
-        assert engine.table.nbytes <= max(megabytes * 2**20, 48)
+        assert engine.work.table.nbytes <= max(megabytes * 2**20, 48)
         assert searcher(game, "windows", "front", megabytes=megabytes).tree.nbytes <= megabytes * 2**20
 
 

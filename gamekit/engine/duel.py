@@ -1,0 +1,223 @@
+"""A whole game of two players in one compiled call: searches with a bound on depth or nodes, random and first moves.
+
+A search of a few hundred nodes is over sooner than Python has asked for it, so where both players allow it a
+match hands the game over whole. It plays exactly what it would move by move.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import carray, types
+
+from ..compiled import address, call_moves, call_play, compiled, helper, now, pointer
+from ..core import DRAW, RUNNING, WON, Game, GamekitError, Position
+from . import workspace as w
+from .deepen import DEEPEST, SOON, Pace, Search, call_deepen
+from .workspace import numbers_of, row_at
+
+FIRST_MOVE, RANDOM_MOVE, SEARCH = 0, 1, 2  # kinds of players
+OVER, PAUSED, BAD_VALUE, LATE, REPEATED, CAPPED = range(6)  # why it returned
+# the table at which they sit; the last five have a word for either seat
+(MOVES_AT, PLAY_AT, LEFT, CAP, REPEATS, LIMIT, IDENTITY, STATE, CODE, BEGAN, WINNER, TURNS, SLICE, KIND, ROW_AT, DEPTH,
+ NODES, FROM_ONE, TABLE) = (*range(13), 13, 15, 17, 19, 21, 23)
+IDLE, THINKING, DECIDED = 0, 1, 2  # STATE: about to begin a move, in the middle of it, about to make it
+STARTED, CREDIT = 0, 1  # the clock that the referee's guard looks at
+MOVER, PLIES, NODES_OF, MOVES = 0, 1, 2, 4  # the game so far, kept where it outlives this process
+NEVER = 1 << 62
+
+
+@dataclass
+class Mind:
+    """A player as a duel takes it: what kind, for a search its engine and bounds, and where its chance comes from."""
+
+    kind: int
+    engine: Search | None = None
+    depth: int | None = None
+    nodes: int | None = None
+    chance: Callable[[], float] | None = None  # numbers from 0 to 1
+
+
+_NUMBERS = types.int64[::1]
+
+
+@compiled(_NUMBERS, _NUMBERS, _NUMBERS, types.uint64[::1], types.uint64[:, ::1], types.float64[:, ::1],
+          types.int32[::1], _NUMBERS)
+def duel(table, clock, book, words, seen, chance, lists, spare):
+    """Play on until the game or the slice of nodes is over, or someone took too long."""
+    position, left = address(words, 0), table[SLICE]
+    while True:
+        turn = np.int64(words[0] & np.uint64(0xFFFFFFFF))
+        seat = turn - 1
+        if table[STATE] == IDLE:
+            book[MOVER], clock[CREDIT], table[BEGAN] = turn, 0, now(spare)
+            clock[STARTED], table[STATE] = table[BEGAN], THINKING
+            if table[KIND + seat] == SEARCH:
+                begin(table, seat, words, turn)
+        if table[STATE] == THINKING:
+            if table[KIND + seat] == SEARCH:
+                row = row_at(table[ROW_AT + seat])
+                counts, register = numbers_of(row, w.COUNTS, w.COUNTERS), numbers_of(row, w.REGISTER, w.REGISTERS)
+                fresh = register[w.PHASE] == w.FRESH
+                before = 0 if fresh else counts[w.GENERATED]
+                register[w.LIMIT] = min(before + max(left, 1), table[NODES + seat])
+                result = call_deepen(row[w.DEEPEN_AT], table[ROW_AT + seat])
+                left -= counts[w.GENERATED] - before
+                if result == w.BAD_VALUE:
+                    return BAD_VALUE
+                if result == w.PAUSED and counts[w.GENERATED] < table[NODES + seat]:
+                    if left <= 0:
+                        return PAUSED
+                    continue
+                code = decided(row, register, lists, position, chance, seat, table)
+            else:
+                count = call_moves(table[MOVES_AT], position, address(lists, 0))
+                code = lists[0]
+                if table[KIND + seat] == RANDOM_MOVE:
+                    code = lists[np.int64(drawn(chance, seat) * count)]
+            table[CODE], table[STATE], clock[STARTED] = code, DECIDED, 0
+            if now(spare) - table[BEGAN] > table[LIMIT]:
+                return LATE
+        table[STATE] = IDLE
+        status = call_play(table[PLAY_AT], position, np.int32(table[CODE]))
+        table[TURNS] += 1
+        plies = book[PLIES] + 1
+        book[MOVES + plies - 1], book[PLIES] = table[CODE], plies
+        if table[KIND + seat] == SEARCH:
+            book[NODES_OF + seat] += numbers_of(row_at(table[ROW_AT + seat]), w.COUNTS, w.COUNTERS)[w.GENERATED]
+        if status != RUNNING:
+            table[WINNER] = 0 if status == DRAW else turn if status == WON else 3 - turn
+            return OVER
+        if table[REPEATS] > 0 and times_seen(seen, words, table[TURNS], table[IDENTITY]) == table[REPEATS]:
+            return REPEATED
+        if plies >= table[CAP]:
+            return CAPPED
+
+
+@helper
+def begin(table, seat, words, turn):
+    """Hand the position to a searcher; it starts with the next call."""
+    row = row_at(table[ROW_AT + seat])
+    switch, register = numbers_of(row, w.SWITCH, w.SWITCHES), numbers_of(row, w.REGISTER, w.REGISTERS)
+    root = carray(pointer(row[w.WORDS]), (words.size,), np.uint64)
+    for i in range(words.size):
+        root[i] = words[i]
+    last = table[DEPTH + seat]
+    if table[LEFT] > 0:
+        last = min(last, table[LEFT] - table[TURNS])
+    register[w.LAST_DEPTH] = last
+    register[w.FIRST_DEPTH] = 1 if table[FROM_ONE + seat] else last
+    register[w.KEEP], register[w.PHASE], switch[w.ME] = 0, w.FRESH, turn
+
+
+@helper
+def decided(row, register, lists, position, chance, seat, table):
+    """The move of a search that has ended: of the deepest finished depth, else the best so far, else the first."""
+    if register[w.FOUND_DEPTH] > 0:
+        switch = numbers_of(row, w.SWITCH, w.SWITCHES)
+        if switch[w.TIES] != w.RANDOM:
+            return register[w.FOUND_MOVE]
+        found = carray(pointer(row[w.FOUND]), (1 + switch[w.WIDTH],), np.float64)
+        count = call_moves(table[MOVES_AT], position, address(lists, 0))
+        best = 0
+        for i in range(count):
+            if found[1 + i] == found[0]:
+                best += 1
+        pick = np.int64(drawn(chance, seat) * best)
+        for i in range(count):
+            if found[1 + i] == found[0]:
+                if pick == 0:
+                    return np.int64(lists[i])
+                pick -= 1
+    root = carray(pointer(row[w.FRAMES]), (1,), w.FRAME)[0]
+    if root.move >= 0:
+        return np.int64(root.move)
+    call_moves(table[MOVES_AT], position, address(lists, 0))
+    return np.int64(lists[0])
+
+
+@helper
+def drawn(chance, seat):
+    """The seat's next number between 0 and 1; the first of its row says how many are used."""
+    at = np.int64(chance[seat, 0]) + 1
+    chance[seat, 0] = at
+    return chance[seat, at]
+
+
+@helper
+def times_seen(seen, words, turns, identity):
+    """How often the position after this many turns has come about, itself included; and remember it."""
+    times = 1
+    for i in range(turns - 1):
+        same = True
+        for j in range(identity):
+            if seen[i, j] != words[j]:
+                same = False
+                break
+        if same:
+            times += 1
+    for j in range(identity):
+        seen[turns - 1, j] = words[j]
+    return times
+
+
+class Duel:
+    """Two players' minds at a board. `start` sets up a game, `play` goes on with it for a slice."""
+
+    def __init__(self, game: Game, cap: int, repeats: int, limit: float | None, clock: np.ndarray, book: np.ndarray):
+        """`clock` and `book` are where the referee looks; `limit` is in seconds a move."""
+        identity = -(-game.identity // 8)
+        self.game, self.clock, self.book, self.pace = game, clock, book, Pace()
+        self.table, self.spare = np.zeros(TABLE, np.int64), np.zeros(2, np.int64)
+        self.words, self.lists = np.zeros(game.size // 8, np.uint64), np.zeros(game.width, np.int32)
+        self.seen = np.zeros((cap if repeats else 1, identity), np.uint64)
+        self.chance = np.zeros((2, cap // 2 + 2))
+        for which, value in ((MOVES_AT, game._rules.moves.address), (PLAY_AT, game._rules.play.address), (CAP, cap),
+                             (REPEATS, repeats), (LIMIT, NEVER if limit is None else int(limit * 1e9)),
+                             (IDENTITY, identity)):
+            self.table[which] = value
+        duel.prepare()
+
+    def start(self, position: Position, minds: Sequence[Mind]) -> None:
+        """A game from this position, the first mind being player 1."""
+        self.minds, table, left = minds, self.table, self.game.left(position.data)
+        table[LEFT], table[STATE], table[TURNS] = left or 0, IDLE, 0
+        self.words.view(np.uint8)[:] = position.data
+        self.pace.nodes = min(self.pace.nodes, SOON)
+        for seat, mind in enumerate(minds):
+            table[KIND + seat] = mind.kind
+            if mind.engine is not None:
+                mind.engine.work.make_room(mind.engine.depths(mind.depth, left)[1])
+                table[ROW_AT + seat], table[DEPTH + seat] = mind.engine.work.at, mind.depth or DEEPEST
+                table[NODES + seat] = mind.nodes or NEVER
+                table[FROM_ONE + seat] = mind.engine.deepen or mind.depth is None
+            if mind.chance is not None:
+                self.chance[seat, 0] = 0
+                self.chance[seat, 1:] = [mind.chance() for _ in range(self.chance.shape[1] - 1)]
+
+    def play(self) -> int:
+        """Go on for a slice; why it stopped. What goes wrong in an evaluation is raised as its search would."""
+        self.table[SLICE] = self.pace.nodes
+        before, error = time.monotonic(), None
+        try:
+            result = duel(self.table, self.clock, self.book, self.words, self.seen, self.chance, self.lists, self.spare)
+        except Exception as given:
+            result, error = BAD_VALUE, given
+        if result == BAD_VALUE:
+            failed = self.minds[self.book[MOVER] - 1].engine
+            raise (failed.failure(error) if failed else error or GamekitError("a player failed")) from None
+        if result == PAUSED:
+            self.pace.took(time.monotonic() - before)
+        return result
+
+    @property
+    def began(self) -> int:
+        """When the last move was begun, as `time.monotonic_ns` counts."""
+        return self.table.item(BEGAN)
+
+    def position(self, result: int) -> Position:
+        """The board as the last result left it."""
+        return Position(self.game, self.words.view(np.uint8).copy(), self.table.item(WINNER) if result == OVER else None)
