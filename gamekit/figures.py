@@ -30,21 +30,23 @@ def drawn(figure: Figure) -> dict[str, bytes]:
     return found
 
 
-def _rows(count: int, title: str, axis: str) -> tuple[Figure, Any]:
-    """A figure with a line for each of `count` rows, the first on top. No window, no state beside it."""
+def _rows(labels: list[str], title: str, axis: str) -> tuple[Figure, Any]:
+    """A figure with a line for each label, the first on top. No window, no state beside it."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 1.2 + 0.28 * max(count, 2)), layout="constrained")
+    long = max(map(len, labels), default=0)  # the plot keeps its width beside labels of any length
+    figure = Figure(figsize=(5 + 0.07 * long, 1.2 + 0.28 * max(len(labels), 2)), layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title, loc="left")
     axes.set_xlabel(axis)
-    axes.set_ylim(max(count, 1) - 0.5, -0.5)
+    axes.set_ylim(max(len(labels), 1) - 0.5, -0.5)
+    axes.set_yticks(range(len(labels)), labels)
     axes.grid(axis="x", alpha=0.3)
     return figure, axes
 
 
-def _labels(table: pd.DataFrame, *, game: bool) -> list[str]:
-    many = game and table.game.nunique() > 1
+def _labels(table: pd.DataFrame) -> list[str]:
+    many = table.game.nunique() > 1
     return [f"{row.game}: {row.player} – {row.opponent}" if many else f"{row.player} – {row.opponent}"
             for row in _each(table)]
 
@@ -55,7 +57,7 @@ def _each(table: pd.DataFrame) -> Any:
 
 def win_rates(table: pd.DataFrame) -> Figure:
     """A dot a pair with its 95 % interval; a hollow dot where games were only replayed and there is none."""
-    figure, axes = _rows(len(table), "Win rate of the first-named player", "win rate, with 95 % interval")
+    figure, axes = _rows(_labels(table), "Win rate of the first-named player", "win rate, with 95 % interval")
     for i, row in enumerate(_each(table)):
         sure = row.low is not None and row.low == row.low
         if sure:
@@ -63,18 +65,16 @@ def win_rates(table: pd.DataFrame) -> Figure:
         axes.plot(row.win_rate, i, "o", color=COLOURS[0], mfc=COLOURS[0] if sure else "white", ms=6)
     axes.set_xlim(-0.02, 1.02)
     axes.axvline(0.5, color="#888888", lw=0.8, ls=":")
-    axes.set_yticks(range(len(table)), _labels(table, game=True))
     return figure
 
 
 def nodes(table: pd.DataFrame) -> Figure:
     """Positions generated a move, by player."""
     table = table[table.nodes > 0].reset_index(drop=True)
-    figure, axes = _rows(len(table), "Positions generated a move", "nodes a move (logarithmic)")
+    labels = [f"{row.of} (against {row.opponent if row.side == 'player' else row.player})" for row in _each(table)]
+    figure, axes = _rows(labels, "Positions generated a move", "nodes a move (logarithmic)")
     for i, row in enumerate(_each(table)):
         axes.plot(row.per_move, i, "o", color=COLOURS[row.side == "opponent"], ms=6)
-    axes.set_yticks(range(len(table)), [f"{row.of} (against {row.opponent if row.side == 'player' else row.player})"
-                                        for row in _each(table)])
     if len(table):
         axes.set_xscale("log")
     return figure
@@ -82,12 +82,11 @@ def nodes(table: pd.DataFrame) -> Figure:
 
 def turns(table: pd.DataFrame) -> Figure:
     """Lengths of games: shortest to longest, with the mean."""
-    figure, axes = _rows(len(table), "Length of games", "plies: shortest, mean, longest")
+    figure, axes = _rows(_labels(table), "Length of games", "plies: shortest, mean, longest")
     for i, row in enumerate(_each(table)):
         axes.plot([row.least, row.most], [i, i], color="#888888", lw=1)
         axes.plot(row.mean, i, "o", color=COLOURS[0], ms=6)
     axes.set_xlim(left=0)
-    axes.set_yticks(range(len(table)), _labels(table, game=True))
     return figure
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from .core import Game, GamekitError, MoveError
+from .core import Game, GamekitError, MoveError, Position
 
 Opening = tuple[int, ...]  # the moves' numbers
 DEEPEST = 40  # plies; a game without that many distinct starts has too few
@@ -37,20 +37,23 @@ def _sample(game: Game, count: int, seed: int, plies: int) -> list[Opening]:
     # The text of a seed, not its hash: hashes of texts change between processes.
     choose = random.Random(f"openings {seed} {game} {plies}")
     seen: dict[bytes, Opening] = {}
+    reached: dict[Opening, Position] = {(): game.start()}  # most lines begin like another
     lines: set[Opening] = set()
-    start, missed = game.start(), 0
+    missed = 0
     while missed < 100 + 3 * len(seen):  # a stranger still out there would have been met by now
         missed += 1
-        position = start
-        line: list[int] = []
+        line: Opening = ()
+        position = reached[line]
         while len(line) < plies and position.winner is None:
             codes = position.codes()
-            line.append(codes[int(choose.random() * len(codes))])
-            position = position.after(line[-1])
-        if position.winner is None and tuple(line) not in lines:
-            lines.add(tuple(line))
+            line += (codes[int(choose.random() * len(codes))],)
+            if line not in reached:
+                reached[line] = position.after(line[-1])
+            position = reached[line]
+        if position.winner is None and line not in lines:
+            lines.add(line)
             before = len(seen)
-            seen.setdefault(position.canonical(), tuple(line))
+            seen.setdefault(position.canonical(), line)
             if len(seen) == count:
                 break
             missed = 0 if len(seen) > before else missed

@@ -149,11 +149,13 @@ CHAIN = [
 ]  # an import only goes to the left
 BACK = {("players", "agents")}  # the reports' agents register themselves when players are loaded
 GAMELESS = [
+    "workspace",
     "kernel",
     "walk",
     "table",
     "order",
     "deepen",
+    "duel",
     "montecarlo",
     "perft",
 ]  # engine rooms that know no game and no heuristic

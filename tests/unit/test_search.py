@@ -530,7 +530,7 @@ def test_the_table_s_memory_stays_within_its_bound():
     for megabytes in (0.001, 0.01, 0.5, 1, 3.7, 16):
         engine = searcher(game, "windows", "best", table=True, megabytes=megabytes)
         assert engine.work.table.nbytes <= max(megabytes * 2**20, 48)
-        assert searcher(game, "windows", "front", megabytes=megabytes).tree.nbytes <= megabytes * 2**20
+        assert searcher(game, "windows", "front", megabytes=megabytes).work.tree.nbytes <= megabytes * 2**20
 
 
 def test_what_was_learned_255_searches_ago_does_not_come_back():

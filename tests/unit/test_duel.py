@@ -1,0 +1,148 @@
+"""A game in one compiled call is the game move by move: the same records, whatever the players, switches and slices."""
+
+import random
+
+import pytest
+
+import gamekit as gk
+from gamekit.engine import deepen, duel
+from gamekit.match import opening_lines
+from gamekit.referee import Referee, fixtures, root_seed, two_players
+
+GAMES = ("connect_four", "conga", "candy(board=Ayds)", "mnk(m=4,n=5,k=4)", "mnk", "mnk(m=15,n=15,k=5)",
+         "connect_k(columns=6,rows=5,k=4,gravity=on)", "connect_k(columns=9,rows=7,k=5)")
+
+
+def records(game, first, second, *, games=6, openings=0, at_once=True, seed=1, slices=None, **limits):
+    board = gk.game(game)
+    pair = two_players(first, second, board)
+    referee = Referee(board, pair, **limits)
+    if at_once:
+        assert all(player.mind() for player in pair), "these players are asked move by move anyway"
+        if slices:
+            referee.duel.pace = slices
+    else:
+        referee.duel = None
+    schedule = fixtures(root_seed(seed, board, *pair), opening_lines(board, openings, seed, games), range(games))
+    return list(referee.games(schedule, guarded=False))
+
+
+def some_player(rng, wide):
+    """Any player and switches; on a wide board no search that looks far."""
+    kind = rng.choice(["random", "leftmost", "greedy", "search", "search", "search"])
+    if kind in ("random", "leftmost"):
+        return kind
+    ties, bonus = rng.choice(["first", "random", "last"]), rng.choice(["on", "off"])
+    if kind == "greedy":
+        return f"greedy(ties={ties},win_bonus={bonus})"
+    order = rng.choice(["none", "centre", "sides+best", "best+history", "front"])
+    limit = rng.choice(["nodes=1", "nodes=40", "nodes=700", "depth=3,nodes=60", "depth=1",
+                        *([] if wide else ["depth=2", "depth=3"])])
+    table = rng.choice(["on,megabytes=0.01", "off"])
+    on = {name: rng.choice(["on", "off"]) for name in ("prune", "deepen")}
+    return (f"search({limit},table={table},order={order},ties={ties},win_bonus={bonus},prune={on['prune']},"
+            f"deepen={on['deepen']})")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_at_once_is_move_by_move(game):
+    rng, wide = random.Random(game), gk.game(game).codes > 20
+    for _ in range(8):
+        first, second = some_player(rng, wide), some_player(rng, wide)
+        options = {"openings": rng.choice([0, 2]), "seed": rng.randrange(1000), "cap": rng.choice([None, 9, 40])}
+        told = records(game, first, second, **options), records(game, first, second, at_once=False, **options)
+        assert told[0] == told[1], (first, second, options)
+
+
+class Steady(deepen.Pace):
+    """Slices that never change."""
+
+    def took(self, seconds):
+        pass
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 7, 100])
+def test_slices_do_not_show(nodes):
+    slices = Steady()
+    slices.nodes = nodes
+    for first, second in (("alphabeta(depth=2)", "search(nodes=30)"), ("search(depth=3,deepen=on,table=on)", "random")):
+        assert records("conga", first, second, slices=slices) == records("conga", first, second, at_once=False)
+
+
+def test_every_way_to_end_is_the_same():
+    seen = set()
+    for game, cap in (("conga", None), ("conga", 30), ("mnk", None)):
+        for first, second in (("random", "random"), ("alphabeta(depth=2)", "alphabeta(depth=1)")):
+            told = records(game, first, second, cap=cap, games=30)
+            assert told == records(game, first, second, cap=cap, games=30, at_once=False)
+            seen |= {record.termination for record in told}
+    assert seen == {"win", "draw", "repetition", "cap"}
+
+
+@pytest.fixture
+def failing():
+    """Evaluations that go wrong once enough stones lie on the board."""
+
+    @gk.heuristic("connect_four")
+    def divides(board, me, params):
+        stones = 0
+        for row in range(6):
+            for col in range(7):
+                if board[row, col] != 0:
+                    stones += 1
+        return 1 // (14 - stones)
+
+    @gk.heuristic("connect_four")
+    def infinite(board, me, params):
+        return 1e300 * 1e300 if board[5, 3] != 0 and board[4, 3] != 0 else 0.0
+
+    yield "divides", "infinite"
+    for name in ("divides", "infinite"):
+        del gk.HEURISTICS["connect_four", name]
+
+
+def test_failures_have_the_same_label_note_and_moves(failing):
+    for name in failing:
+        player = f"alphabeta(depth=2,heuristic={name})"
+        for first, second in ((player, "random"), ("random", player)):
+            told = records("connect_four", first, second)
+            assert told == records("connect_four", first, second, at_once=False)
+            assert {record.termination for record in told} & {"crash"}
+            assert any(name in record.note for record in told)
+
+
+def test_a_late_move_forfeits_and_a_suspension_does_not(monkeypatch):
+    from gamekit import guard
+
+    assert {r.termination for r in records("connect_four", "alphabeta(depth=7)", "leftmost", limit=1e-4)} == {"timeout"}
+    monkeypatch.setattr(guard, "overdue", lambda log, limit, started: False)
+    told = records("connect_four", "alphabeta(depth=5)", "leftmost", limit=1e-5)
+    assert told == records("connect_four", "alphabeta(depth=5)", "leftmost", at_once=False)
+
+
+def test_who_is_asked_move_by_move():
+    board = gk.game("connect_four")
+    for spec in ("search(seconds=0.01)", "search(depth=2,reuse=on)", "search(depth=2,ponder=on)", "montecarlo", "uct",
+                 "perfect"):
+        player = gk.player(spec)
+        player.begin(board, 1)
+        assert player.mind() is None
+
+    class Mine(type(gk.player("random"))):
+        """A class of one's own may do anything in `pick`, whatever it inherits."""
+
+        def pick(self, position):
+            return position.codes()[-1]
+
+    mine = Mine()
+    told = list(Referee(board, (mine, gk.player("leftmost"))).games(fixtures("x", [], range(2)), guarded=False))
+    assert [r.moves[0] for r in told] == ["7", "1"]
+
+
+def test_the_table_has_a_place_for_everything():
+    """Words of the table do not overlap."""
+    pairs = (duel.KIND, duel.ROW_AT, duel.DEPTH, duel.NODES, duel.FROM_ONE)
+    single = (duel.MOVES_AT, duel.PLAY_AT, duel.LEFT, duel.CAP, duel.REPEATS, duel.LIMIT, duel.IDENTITY, duel.STATE,
+              duel.CODE, duel.BEGAN, duel.WINNER, duel.TURNS, duel.SLICE)
+    used = [*single, *pairs, *(word + 1 for word in pairs)]
+    assert sorted(used) == list(range(duel.TABLE))
