@@ -154,7 +154,7 @@ def copy_blocks(_typing, to, source, size):
     return types.void(types.voidptr, types.voidptr, types.intp), codegen
 
 
-_clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.voidptr))
+_clock_gettime: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.voidptr))
 _MONOTONIC = np.int32(time.CLOCK_MONOTONIC)
 
 

@@ -237,7 +237,7 @@ class SearchPlayer(Player):
         if self.timed or s["reuse"]:
             return None
         return Mind(SEARCH, self._engine, s["depth"], s["nodes"],
-                    self.random.random if s["ties"] == "random" else None)
+                    self.random.random if s["ties"] == "random" else None, self._heuristic.own)
 
     def think(self, position: Position) -> Choice:
         found, write = self._search(position), position.game.write

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import os
 import signal
+import threading
 from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
@@ -27,8 +27,8 @@ BREAKS = 12  # a job in the air at so many deaths of workers is given up, if it 
 
 
 @functools.lru_cache(maxsize=32)
-def _seat(packed: bytes) -> tuple[Referee, Any, str]:
-    """Two players at a board, compiled and ready; kept, for many jobs share them."""
+def _seat(packed: bytes, _thread: int) -> tuple[Referee, Any, str]:
+    """Two players at a board, compiled and ready; kept, for many jobs share them, though no two threads do."""
     with guard.FORK:
         game, players, own, lines, root, cap, limit, memory = cloudpickle.loads(packed)
         HEURISTICS.update(own)
@@ -36,10 +36,10 @@ def _seat(packed: bytes) -> tuple[Referee, Any, str]:
 
 
 def play_job(packed: bytes, job: Job) -> list[tuple[Any, ...]]:
-    """Play a job's games, in a guarded process, and give back its rows."""
-    referee, lines, root = _seat(packed)
-    referee = copy.copy(referee)  # a worker may run several jobs at once
-    return sealed_rows(job, referee.games(fixtures(root, lines, range(job.start, job.start + job.games)), guarded=True))
+    """Play a job's games, in a guarded process if need be, and give back its rows."""
+    referee, lines, root = _seat(packed, threading.get_ident())
+    schedule = fixtures(root, lines, range(job.start, job.start + job.games))
+    return sealed_rows(job, referee.games(schedule, guarded=not referee.trusted))
 
 
 def _given_up(plan: Plan, job: Job) -> list[tuple[Any, ...]]:
@@ -58,7 +58,7 @@ def _start_worker() -> None:
 
 
 class _Here(Executor):
-    """Plays in this process (its guarded child, that is), one job at a time."""
+    """Plays in this process (or a guarded child of it), one job at a time."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future:
         future: Future = Future()

@@ -39,6 +39,12 @@ class Mind:
     depth: int | None = None
     nodes: int | None = None
     chance: Callable[[], float] | None = None  # numbers from 0 to 1
+    own: bool = False  # it runs code that the user wrote
+
+    @property
+    def memory(self) -> int:
+        """Bytes it works with."""
+        return self.engine.work.table.nbytes + self.engine.work.tree.nbytes if self.engine else 0
 
 
 _NUMBERS = types.int64[::1]
@@ -220,4 +226,5 @@ class Duel:
 
     def position(self, result: int) -> Position:
         """The board as the last result left it."""
-        return Position(self.game, self.words.view(np.uint8).copy(), self.table.item(WINNER) if result == OVER else None)
+        winner = self.table.item(WINNER) if result == OVER else None
+        return Position(self.game, self.words.view(np.uint8).copy(), winner)

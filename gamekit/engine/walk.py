@@ -28,11 +28,12 @@ def _walk(at, base):
     row = row_at(at)
     moves_at, play_at, leaf_at, room = row[w.MOVES_AT], row[w.PLAY_AT], row[w.LEAF_AT], row[w.ROOM]
     words, weights, lists = pointer(row[w.WORDS]), pointer(row[w.WEIGHTS]), pointer(row[w.LISTS])
-    switch, register, counts = numbers_of(row, w.SWITCH, 1), numbers_of(row, w.REGISTER, 1), numbers_of(row, w.COUNTS, 1)
+    switch, register = numbers_of(row, w.SWITCH, 1), numbers_of(row, w.REGISTER, 1)
+    counts = numbers_of(row, w.COUNTS, 1)
     by_ply = carray(pointer(row[w.BY_PLY]), (1,), np.uint64)
     frames, lines = carray(pointer(row[w.FRAMES]), (1,), w.FRAME), carray(pointer(row[w.LINES]), (1,), np.int32)
-    me, depth, prune, win_bonus = np.int32(switch[w.ME]), switch[w.DEPTH], switch[w.PRUNE] != 0, switch[w.WIN_BONUS] != 0
-    size, width = switch[w.SIZE], switch[w.WIDTH]
+    me, depth, size, width = np.int32(switch[w.ME]), switch[w.DEPTH], switch[w.SIZE], switch[w.WIDTH]
+    prune, win_bonus = switch[w.PRUNE] != 0, switch[w.WIN_BONUS] != 0
     left, expanded, leaves, horizon = register[w.LIMIT] - counts[w.GENERATED], 0, 0, 0
     ply, returned, value, result = register[w.PLY], False, 0.0, w.DONE
     while True:

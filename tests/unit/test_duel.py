@@ -111,13 +111,42 @@ def test_failures_have_the_same_label_note_and_moves(failing):
             assert any(name in record.note for record in told)
 
 
-def test_a_late_move_forfeits_and_a_suspension_does_not(monkeypatch):
-    from gamekit import guard
+def test_a_late_move_forfeits_watched_or_not():
+    for guarded in (False, True):
+        board = gk.game("connect_four")
+        referee = Referee(board, two_players("alphabeta(depth=12)", "leftmost", board), limit=0.03)
+        told = list(referee.games(fixtures("x", [], range(4)), guarded))
+        assert [(r.termination, r.winner, r.plies) for r in told] == [("timeout", 2, 0), ("timeout", 2, 1)] * 2
+        assert {r.note for r in told} <= {"no answer within the limit", "answered after the limit"}
 
-    assert {r.termination for r in records("connect_four", "alphabeta(depth=7)", "leftmost", limit=1e-4)} == {"timeout"}
+
+def test_a_suspension_costs_nothing(monkeypatch):
+    """By the clock every move here is late; by the guard's reckoning the process was asleep."""
+    from gamekit import guard, referee
+
     monkeypatch.setattr(guard, "overdue", lambda log, limit, started: False)
-    told = records("connect_four", "alphabeta(depth=5)", "leftmost", limit=1e-5)
-    assert told == records("connect_four", "alphabeta(depth=5)", "leftmost", at_once=False)
+    monkeypatch.setattr(referee, "thread_time", lambda: 0.0)
+    expected = records("connect_four", "alphabeta(depth=5)", "leftmost", at_once=False)
+    assert records("connect_four", "alphabeta(depth=5)", "leftmost", limit=1e-5) == expected
+    board = gk.game("connect_four")
+    judge = Referee(board, two_players("alphabeta(depth=5)", "leftmost", board), limit=1e-5)
+    judge.log[guard.WATCHED] = 1
+    schedule = fixtures(root_seed(1, board, *judge.players), [], range(6))
+    assert list(map(judge.play, schedule)) == expected
+
+
+def test_only_code_of_the_package_goes_unguarded(failing):
+    board = gk.game("connect_four")
+
+    def trusted(first, second="random", **limits):
+        return Referee(board, two_players(first, second, board), **limits).trusted
+
+    assert trusted("alphabeta(depth=2)")
+    assert trusted("search(nodes=50,table=on,megabytes=8)")
+    assert not trusted(f"alphabeta(depth=2,heuristic={failing[0]})")
+    assert not trusted("random", lambda position: position.moves()[0])
+    assert not trusted("montecarlo(playouts=5)")
+    assert not trusted("search(nodes=50,table=on,megabytes=128)", memory=64)
 
 
 def test_who_is_asked_move_by_move():
