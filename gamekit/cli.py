@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"gamekit: {error}", file=sys.stderr)
         return 1 if isinstance(error, StoreError) else 2
     except KeyboardInterrupt as error:
-        print(f"gamekit: {error or 'stopped'}", file=sys.stderr)
+        print(f"gamekit: {str(error) or 'stopped'}", file=sys.stderr)
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -101,9 +101,13 @@ def build() -> argparse.ArgumentParser:
     compare.add_argument("--exact", type=int, metavar="N", help="also judge each by N positions solved exactly")
 
     solve = command("solve", _solve, "the exact value of a position", "game")
+    solve.description = ("The exact value for the side to move: positive wins. With gravity it is the score (how many "
+                         "stones the winner still holds when about to win), in Candy the final margin, else 1, 0 or "
+                         "-1. Exit 1 where something was not solved; Conga gives up after 60 s by itself.")
     where = solve.add_mutually_exclusive_group()
     where.add_argument("--moves", default="", help="the moves that lead to it")
-    where.add_argument("--file", help="a file of positions, a line of moves each")
+    where.add_argument("--file", help="a file of positions, a line of moves each; where moves are written without "
+                       "spaces a score may follow, and is not looked at")
     solve.add_argument("--all", action="store_true", help="also the value of every legal move")
     solve.add_argument("--seconds", type=float, help="give up after this long")
     solve.add_argument("--megabytes", type=float, default=None, help="memory of the table")
@@ -241,32 +245,44 @@ def _solve(options: argparse.Namespace) -> int:
 
     board = game(options.game)
     solver = Solver(board, megabytes=options.megabytes, progress=not options.json and sys.stderr.isatty())
-    if options.file:
+    if options.file is not None:
+        if options.all:
+            raise GamekitError("--all goes with --moves, not with --file")
         return _solve_file(options, board, solver)
-    position = board.replay(options.moves)
+    position, started = board.replay(options.moves), time.monotonic()
     solved = solver.solve(position, seconds=options.seconds)
     data: dict[str, Any] = {"value": solved.value}
-    text = str(solved)
+    text, whole = str(solved), solved.value is not None
     if options.all:
-        values = solver.moves(position, seconds=options.seconds)
-        data["moves"] = values
+        left = None if options.seconds is None else max(options.seconds - (time.monotonic() - started), 0.001)
+        data["moves"] = values = solver.moves(position, seconds=left)
         text += "".join(f"\n{move} {'not solved' if value is None else value}" for move, value in values.items())
+        whole = whole and None not in values.values()
     _print(options, data, text)
-    return 0 if solved.value is not None else 1
+    return 0 if whole else 1
+
+
+def _moves_of(board: Any, line: str) -> str:
+    """The moves of a line that may end in somebody's score: `4435 -2`, but `4 4 3 5` are moves."""
+    words = line.split()
+    if getattr(board, "gravity", False) and len(words) == 2 and words[1].removeprefix("-").isdigit():
+        return words[0]
+    return line
 
 
 def _solve_file(options: argparse.Namespace, board: Any, solver: Any) -> int:
     try:
         lines = Path(options.file).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise GamekitError(f"{options.file} cannot be read: {error}") from None
+    except OSError as error:
+        raise GamekitError(f"{options.file!r} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise GamekitError(f"{options.file!r} cannot be read: it is no text") from None
     found, missing = [], 0
     for number, line in enumerate(lines, 1):
         moves = line.split("#")[0].strip()
         if not moves:
             continue
-        if board.name == "connect_four" or getattr(board, "gravity", False):
-            moves = moves.split()[0]  # a second column may hold somebody's score
+        moves = board.join(board.split(_moves_of(board, moves)))
         try:
             solved = solver.solve(board.replay(moves), seconds=options.seconds)
         except GamekitError as error:
@@ -275,6 +291,8 @@ def _solve_file(options: argparse.Namespace, board: Any, solver: Any) -> int:
         found.append({"moves": moves, "value": solved.value})
         if not options.json:
             print(moves, "not solved" if solved.value is None else solved.value, flush=True)
+    if not found:
+        raise GamekitError(f"{options.file} holds no positions; a position is a line of moves")
     if options.json:
         print(json.dumps(found))
     return 1 if missing else 0

@@ -2,11 +2,13 @@
 
 Values are for the side to move: positive wins, zero draws, negative loses.
 
-- with gravity, on boards of up to 64 bits: the score, half the stones the winner has left (`drop_solver`);
-- without gravity, likewise: 1, 0 or −1 (`line_solver`);
-- Candy: the margin of the final totals; Conga and everything else: 1, 0 or −1, by the ordinary search,
-  deepened until it sees a forced end. In Conga such a win needs no position twice, so the rule on
-  repetition cannot spoil it; where none is in sight the value is withheld, for play could go round for ever.
+- k in a row with gravity: the score, which is how many stones the winner still holds when about to win;
+- without gravity, and in Conga: 1, 0 or −1;
+- Candy: the margin of the final totals.
+
+Boards of up to 64 bits have solvers of their own (`drop_solver`, `line_solver`). Everything else is left to the
+ordinary search, deepened until it sees a forced end. In Conga such a win needs no position twice, so the rule on
+repetition cannot spoil it; where none is in sight the value is withheld, for play could go round for ever.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ from ..games.candy import Candy
 from ..games.k_in_a_row import KInARow
 from ..heuristics import heuristic_of
 from .deepen import DEEPEST, Search
-from .drop_solver import DropSolver
-from .line_solver import LineSolver
+from .drop_solver import DropSolver, score
+from .line_solver import LineSolver, value_of
 from .order import BEST, CENTRE, HISTORY
 from .table import DECIDED, WIN
 
@@ -47,7 +49,7 @@ class Solved:
     def __str__(self) -> str:
         if self.value is None:
             return f"not solved ({self.note or 'stopped'}; {self.nodes} positions)"
-        end = f" in {self.plies} plies" if self.plies else ""
+        end = f" in {self.plies} {'ply' if self.plies == 1 else 'plies'}" if self.plies else ""
         what = "wins" if self.value > 0 else "loses" if self.value < 0 else "draws"
         return f"{self.value} (the side to move {what}{end}; {self.nodes} positions)"
 
@@ -77,6 +79,8 @@ class Solver:
         """The value of a position; stops after `seconds`, or on Ctrl-C, keeping what was learned."""
         if a_position(position).game != self.game:
             raise GamekitError(f"this solver is for {self.game}, the position is of {position.game}")
+        if seconds is not None and not 0 < seconds <= 10**7:
+            raise GamekitError(f"seconds={seconds:g} is not allowed; a position may take more than 0 and up to 1e7")
         if position.winner is not None:
             return self._over(position)
         return self._method.run(position, seconds, self.progress)
@@ -91,14 +95,18 @@ class Solver:
         return found
 
     def _over(self, position: Position) -> Solved:
-        score, game = self.game.score(position.record), self.game
-        if score is not None:
-            mine = score[position.turn - 1] - score[2 - position.turn]
-            return Solved(int(mine), 0)
+        totals, game = self.game.score(position.record), self.game
+        if totals is not None:
+            return Solved(int(totals[position.turn - 1] - totals[2 - position.turn]), 0)
         sign = 0 if position.winner == 0 else 1 if position.winner == position.turn else -1
-        if isinstance(game, KInARow) and game.gravity:
-            return Solved(sign * ((game.left(position.data) + 2) // 2), 0)
-        return Solved(sign, 0)
+        return Solved(sign * _worth(game, position, 0), 0)
+
+
+def _worth(game: Game, position: Position, plies: int) -> int:
+    """What a win is worth that comes after so many plies."""
+    if not (isinstance(game, KInARow) and game.gravity):
+        return 1
+    return (game.left(position.data) - plies + 2) // 2  # stones of the winner's that were left before the last one
 
 
 def _fits(game: KInARow) -> bool:
@@ -111,6 +119,7 @@ class _Bits:
     def __init__(self, game: KInARow, megabytes: float | None):
         self.game, self.megabytes = game, megabytes
         self.solver = self._new(megabytes or 32)
+        (score if game.gravity else value_of).prepare()  # compiled here, not on the clock of a first position
 
     def _new(self, megabytes: float) -> Any:
         kind: Any = DropSolver if self.game.gravity else LineSolver
@@ -147,10 +156,8 @@ class _Deepening:
 
     def run(self, position: Position, seconds: float | None, progress: bool) -> Solved:
         left = position.game.left(position.data)
-        if left is None and seconds is None:
-            seconds = 60.0
-        if left is not None and left > DEEPEST:
-            return Solved(None, 0, note=f"{left} plies may be left, more than {DEEPEST}")
+        if seconds is None and (left is None or left > DEEPEST):
+            seconds = 60.0  # the end may be out of reach
         shown = [time.monotonic()]
 
         def look() -> bool:
@@ -166,7 +173,8 @@ class _Deepening:
                 return Solved(None, nodes, note=f"reached depth {found.depth} of {left}")
             return Solved(round(value), nodes, left)
         if value is not None and abs(value) > DECIDED:
-            return Solved(1 if value > 0 else -1, nodes, round(WIN - abs(value)))
+            plies = round(WIN - abs(value))
+            return Solved((1 if value > 0 else -1) * _worth(position.game, position, plies), nodes, plies)
         if left is not None and found.depth == left:
             return Solved(0, nodes)
         return Solved(None, nodes, note=f"no forced end within {found.depth} plies")
