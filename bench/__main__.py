@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numba
 
-from . import growth, peers
+from . import growth, peers, sweeps
 from .beside_c import beside_c, compiler
 from .measure import Row, cells, write_table
 
@@ -28,6 +28,7 @@ SECTIONS: dict[str, tuple[Section, str]] = {
     "montecarlo": (peers.montecarlo, "random playouts beside pyspiel's C++"),
     "solver": (peers.solver, "exact Connect Four beside bitbully"),
     "scaling": (growth.scaling, "threads and workers"),
+    "sweep": (sweeps.sweeps, "what a sweep costs beside its searches; a million games"),
     "growth": (growth.growth, "cost by depth and by board"),
     "startup": (growth.startup, "until a new process is ready"),
     "empty": (peers.empty_board, "the empty Connect Four board; minutes, only with --only"),

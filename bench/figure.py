@@ -68,7 +68,7 @@ def by_depth(axis: Axes, rows: list[Row]) -> None:
 
 
 BRIEFER = {", beside C": "", "alpha-beta to 6, ": "", "Connect Four, tree of random playouts": "random playouts",
-           ", from cache": "\nfrom cache", " (scipy, where it is installed)": ""}
+           ", from cache": "\nfrom cache", ", numba's own first use": "\nnumba's own first use"}
 
 
 def short(what: str) -> str:

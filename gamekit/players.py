@@ -187,17 +187,18 @@ class SearchPlayer(Player):
         self._ponder: threading.Thread | None = None
         self._ponder_errors: list[BaseException] = []
         self._engine: Search | None = None
+        self._heuristic: Heuristic | None = None
 
     def ready(self, game: Game, seed: int) -> None:
         self.close()
-        s = self.switch
-        self._heuristic = heuristic_of(s["heuristic"], game)
+        s, before = self.switch, self._heuristic
+        found = self._heuristic = heuristic_of(s["heuristic"], game)
         if self._engine is None or self._engine.game != game:
-            self._engine = Search(game, self._heuristic.leaf(game), prune=s["prune"], table=s["table"],
-                                  order=self.order, deepen=s["deepen"], win_bonus=s["win_bonus"],
-                                  ties=s["ties"], reuse=s["reuse"] or s["ponder"],
-                                  megabytes=s["megabytes"])
-        self._engine.leaf = self._heuristic.leaf(game)
+            self._engine = Search(game, found.leaf(game), prune=s["prune"], table=s["table"], order=self.order,
+                                  deepen=s["deepen"], win_bonus=s["win_bonus"], ties=s["ties"],
+                                  reuse=s["reuse"] or s["ponder"], megabytes=s["megabytes"])
+        elif found.own or found is not before:
+            self._engine.leaf = found.leaf(game)
         self._engine.forget_all()
 
     def _search(self, position: Position) -> Found:
@@ -205,6 +206,7 @@ class SearchPlayer(Player):
         if self.game is None or self.game != position.game:
             self.begin(position.game)
         assert self._engine is not None
+        assert self._heuristic is not None
         s = self.switch
         if self._heuristic.own:
             self._refresh(position.game)
@@ -234,7 +236,7 @@ class SearchPlayer(Player):
 
     def mind(self) -> Mind | None:
         s = self.switch
-        if self.timed or s["reuse"]:
+        if self.timed or s["reuse"] or self._heuristic is None:
             return None
         return Mind(SEARCH, self._engine, s["depth"], s["nodes"],
                     self.random.random if s["ties"] == "random" else None, self._heuristic.own)

@@ -47,7 +47,7 @@ def test_a_win_counts_the_stones_in_hand():
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
 def test_a_time_that_is_none_is_refused(seconds):
-    with pytest.raises(GamekitError, match="seconds=.* is not allowed"):
+    with pytest.raises(GamekitError, match=r"seconds=.* is not allowed"):
         Solver("connect_four").solve(gk.game("connect_four").start(), seconds)
 
 
@@ -84,7 +84,8 @@ def test_one_position(cli):
     ("--file", "{bad}"), ("--file", "{good}", "--all"),
 ])
 def test_wrong_use(cli, tmp_path, wrong):
-    for name, data in (("empty", b""), ("binary", b"\xff\xfe\x00\x81"), ("bad", b"44444412121\n4x\n"), ("good", b"44444412\n")):
+    for name, data in (("empty", b""), ("binary", b"\xff\xfe\x00\x81"), ("bad", b"44444412121\n4x\n"),
+                       ("good", b"44444412\n")):
         (tmp_path / name).write_bytes(data)
     ran = cli("solve", "connect_four", *(word.replace("{", f"{tmp_path}/").replace("}", "") for word in wrong))
     assert ran.code == 2
