@@ -24,7 +24,7 @@ GAME, PLAYER, OPPONENT = "connect_four", "alphabeta(depth=4)", "alphabeta(depth=
 
 def sweeps(quick: bool) -> Iterator[Row]:
     yield from overhead(200 if quick else 1000, 3)
-    yield from workers(500 if quick else 3000, 3)
+    yield from workers(500 if quick else 8000, 3)
     yield from a_million(20_000 if quick else 1_000_000)
 
 
@@ -101,13 +101,14 @@ def workers(games: int, rounds: int) -> Iterator[Row]:
 
 
 READ = """
-import resource, sys, time
-import gamekit as gk
-from gamekit.sweep import load
+import sys, time
 import pandas, pyarrow
+from gamekit.sweep import load
 start = time.perf_counter()
 frame = load(sys.argv[1]).frame()
-print(len(frame), time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+spent = time.perf_counter() - start
+largest = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  # the parent's does not count
+print(len(frame), spent, int(largest.split()[1]) / 1024)
 """
 
 
