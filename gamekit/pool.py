@@ -88,10 +88,13 @@ class Pool:
 
     def _connect(self, address: str) -> None:
         try:
-            from distributed import Client
+            from distributed import Client, Security
         except ImportError:
             raise GamekitError("a scheduler needs dask.distributed: pip install 'gamekit[cluster]'") from None
         try:
+            # Asked first, for a client that finds no certificate takes twenty seconds to go away.
+            if address.startswith("tls:") and not Security().get_connection_args("client").get("ssl_context"):
+                raise ValueError("tls needs a certificate, which Dask's setting distributed.comm.tls names")
             self.client = Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise GamekitError(f"no Dask scheduler answers at {address!r}: {error}") from None

@@ -117,28 +117,24 @@ def test_a_job_that_kills_its_worker_is_recorded(monkeypatch):
 
 
 @contextlib.contextmanager
-def cluster(workers, tmp_path):
+def cluster(workers, tmp_path, protocol="tcp", **settings):
     """A Dask scheduler and workers as processes of their own, on loopback; yields address and processes."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
-    environment = {**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s"}
+    address = f"{protocol}://127.0.0.1:{port}"
+    environment = {**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s", **settings}
     dask = [sys.executable, "-m", "distributed.cli.dask_worker"]
 
     def start(*command):
         return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL, start_new_session=True)
 
-    processes = [start(sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1",
-                       "--port", str(port), "--no-dashboard")]
+    processes = [start(sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--protocol",
+                       protocol, "--port", str(port), "--no-dashboard")]
     processes += [start(*dask, address, "--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory",
-                        str(tmp_path), "--host", "127.0.0.1") for _ in range(workers)]
+                        str(tmp_path), "--host", "127.0.0.1", "--protocol", protocol) for _ in range(workers)]
     try:
-        from distributed import Client
-
-        with Client(address, timeout=30) as client:
-            client.wait_for_workers(workers, timeout=60)
         yield address, processes[1:]
     finally:
         for process in processes:
@@ -173,6 +169,34 @@ def test_a_killed_cluster_worker_does_not_show(undisturbed, tmp_path):
         assert at[0] < 400  # in the middle
     assert games(tmp_path / "s") == games(undisturbed)
     assert products(tmp_path / "s") == products(undisturbed)
+
+
+@pytest.mark.long
+def test_a_cluster_behind_tls(tmp_path):
+    """Dask's own settings decide: with a certificate the sweep is played, without one the scheduler stays shut."""
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=gamekit",
+                    "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    settings = {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "True",
+                "DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(certificate)}
+    for role in ("SCHEDULER", "WORKER", "CLIENT"):
+        settings |= {f"DASK_DISTRIBUTED__COMM__TLS__{role}__CERT": str(certificate),
+                     f"DASK_DISTRIBUTED__COMM__TLS__{role}__KEY": str(key)}
+    (tmp_path / "sweep.yaml").write_text("{games: [mnk], players: [random], opponents: ['alphabeta(depth=2)'], "
+                                         "games_each: 40, seed: 1}", encoding="utf-8")
+
+    def swept(folder, *where, **environment):
+        return subprocess.run([sys.executable, "-m", "gamekit.cli", "sweep", "sweep.yaml", "--out", folder, *where],
+                              cwd=tmp_path, env={**os.environ, **environment}, capture_output=True, text=True,
+                              timeout=120, check=False)
+
+    with cluster(1, tmp_path, "tls", **settings) as (address, _):
+        closed = swept("closed", "--scheduler", address)
+        assert closed.returncode == 2
+        assert closed.stderr.splitlines()[-1].startswith("gamekit: no Dask scheduler answers at 'tls://")
+        assert swept("far", "--scheduler", address, **settings).returncode == 0
+    assert swept("near", "--workers", "1").returncode == 0
+    assert products(tmp_path / "far") == products(tmp_path / "near")
 
 
 def test_no_scheduler_is_said_in_one_sentence(monkeypatch):
