@@ -39,7 +39,7 @@ from .specs import Spec, SpecError
 from .sweep import sweep
 from .transcripts import read_transcript, transcript
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "DRAW", "GAMES", "HEURISTICS", "LOST", "PLAYERS", "RUNNING", "WON", "Choice", "Game", "GamekitError", "Heuristic",
     "HeuristicError", "IllegalMove", "MalformedMove", "MoveError", "Outcome", "Player", "Position", "PositionError",

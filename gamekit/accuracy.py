@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tqdm.auto import tqdm
-
 from .core import Game, GamekitError, Position
 from .engine.solve import Solver
 from .games import game as game_of
@@ -38,7 +36,7 @@ class Truth:
 
 def sample(game: str | Game, count: int, plies: Sequence[int], seed: int = 0) -> list[Position]:
     """Positions of random games after so many plies, in turn; no two alike, mirror images counted as alike."""
-    board, rng = game_of(game), random.Random(f"{seed} {game}")
+    board, rng = game_of(game), random.Random(f"{seed} {game_of(game)}")
     if count < 1 or not plies or min(plies) < 0:
         raise GamekitError(f"count={count}, plies={list(plies)} are not allowed; at least one position and one ply")
     found: dict[bytes, Position] = {}
@@ -59,6 +57,8 @@ def truths(game: str | Game, count: int, plies: Sequence[int], seed: int = 0, se
            progress: bool = False) -> list[Truth]:
     """Sampled positions solved exactly; those with nothing to choose, or not solved in time, are left out."""
     board = game_of(game)
+    from tqdm.auto import tqdm
+
     solver, found = Solver(board), []
     for position in tqdm(sample(board, 4 * count, plies, seed), desc="solving", disable=not progress):
         values = solver.moves(position, seconds)

@@ -120,6 +120,17 @@ def test_a_late_move_forfeits_watched_or_not():
         assert {r.note for r in told} <= {"no answer within the limit", "answered after the limit"}
 
 
+def test_an_answer_after_the_limit_is_late():
+    """Watched, but answering before anybody ends it: the clock inside the game tells."""
+    from gamekit import guard
+
+    board = gk.game("connect_four")
+    judge = Referee(board, two_players("alphabeta(depth=9)", "leftmost", board), limit=0.002)
+    judge.log[guard.WATCHED] = 1
+    told = judge.play(fixtures("x", [], range(1))[0])
+    assert (told.termination, told.winner, told.plies, told.note) == ("timeout", 2, 0, "answered after the limit")
+
+
 def test_a_suspension_costs_nothing(monkeypatch):
     """By the clock every move here is late; by the guard's reckoning the process was asleep."""
     from gamekit import guard, referee
