@@ -31,8 +31,7 @@ def sweeps(quick: bool) -> Iterator[Row]:
 def overhead(games: int, rounds: int) -> Iterator[Row]:
     """CPU seconds of two sweeps, one four times as large, beside those of their searches alone.
 
-    Between the two what is done once a sweep drops out: reading the plan, drawing openings, tables, figures. The
-    second row has it in.
+    Between the two what is done once a sweep drops out: reading the plan, tables, figures. The second row has it in.
     """
     swept(games // 10), searched(games // 10)
     small, large, bare = [], [], []
@@ -45,7 +44,7 @@ def overhead(games: int, rounds: int) -> Iterator[Row]:
     row = _row("match, record and store, share of a sweep of depth-4 searches", each, floor=0.25, at_most=True)
     row.note = f"{games} and {4 * games} games, one worker"
     yield row
-    row = _row(f"the same with plan, openings, tables and figures, {4 * games} games", whole)
+    row = _row(f"the same with plan, tables and figures, {4 * games} games", whole)
     row.ours, row.theirs = statistics.median(large), statistics.median(more for _, more in bare)
     yield row
 

@@ -106,8 +106,8 @@ def build() -> argparse.ArgumentParser:
                          "-1. Exit 1 where something was not solved; Conga gives up after 60 s by itself.")
     where = solve.add_mutually_exclusive_group()
     where.add_argument("--moves", default="", help="the moves that lead to it")
-    where.add_argument("--file", help="a file of positions, a line of moves each; where moves are written without "
-                       "spaces a score may follow, and is not looked at")
+    where.add_argument("--file", help="a file of positions, a line of moves each; with gravity a second number is "
+                       "taken for somebody's score and not looked at, so two moves are written 44")
     solve.add_argument("--all", action="store_true", help="also the value of every legal move")
     solve.add_argument("--seconds", type=float, help="give up after this long")
     solve.add_argument("--megabytes", type=float, default=None, help="memory of the table")

@@ -270,7 +270,10 @@ class _Cache(NullCache):
 
 
 def _spare_scipy() -> None:
-    """Numba imports scipy, a quarter of a second, only to know whether np.convolve could use its BLAS: let it not."""
+    """Numba imports scipy.linalg, a quarter of a second, only to ask whether np.convolve may use its BLAS: let it not.
+
+    A heuristic with `np.dot` still finds it when it is compiled.
+    """
     if "numba.np.arraymath" in sys.modules:
         return
 

@@ -232,7 +232,8 @@ class Game:
         return []
 
     @cached_property
-    def all_symmetries(self) -> list[Symmetry]:
+    def mirrors(self) -> list[Symmetry]:
+        """The symmetries, worked out once."""
         return self.symmetries()
 
     def turned(self, s: Record, symmetry: Symmetry, out: Record) -> None:
@@ -459,7 +460,7 @@ class Position:
 
     def canonical(self) -> bytes:
         """The smallest key among this position and its mirror images."""
-        return min([self.key, *(self.turned(g).key for g in self.game.all_symmetries)])
+        return min([self.key, *(self.turned(g).key for g in self.game.mirrors)])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Position) and self.game == other.game and self.key == other.key

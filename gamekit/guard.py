@@ -1,8 +1,8 @@
 """Runs tasks in a child process that may hang, crash or eat memory; its parent tells which and goes on.
 
-Nothing inside a process can stop a player that swallows exceptions or loops in compiled code, so the games of
-a sweep are played in a forked child. The two share a log, a few words of memory: the child notes what it is
-about to do, and when the child is gone or overdue its parent reads there whose fault it was.
+Nothing inside a process can stop a player that swallows exceptions or loops in compiled code, so games in which
+code of the user's own takes part are played in a forked child. The two share a log, a few words of memory: the
+child notes what it is about to do, and when it is gone or overdue its parent reads there whose fault it was.
 """
 
 from __future__ import annotations

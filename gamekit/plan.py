@@ -21,7 +21,7 @@ from .match import PARAMS, opening_lines
 from .openings import Opening
 from .players import Function, Human, Player
 from .players import player as player_of
-from .referee import MEMORY, fixtures, make_ready, root_seed
+from .referee import MEMORY, fixtures, make_ready, ours, root_seed
 from .specs import Param, SpecError, nearest
 from .store import SCHEMA, Job
 
@@ -139,7 +139,7 @@ class Plan:
                if heuristic.own and names(player.spec, name) and any(g.name == game for g in self.games.values())]
         if isinstance(player, Function):
             own.append(player.function)
-        elif not type(player).__module__.startswith(f"{__package__}."):
+        elif not ours(player):
             own.append(type(player))
         return hashlib.sha256("\n".join(map(_source, own)).encode()).hexdigest()[:16] if own else None
 

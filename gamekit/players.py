@@ -14,7 +14,7 @@ import numpy as np
 
 from .core import Game, GamekitError, Position, a_position
 from .engine.deepen import DEEPEST, Found, Search
-from .engine.duel import FIRST_MOVE, RANDOM_MOVE, SEARCH, Mind
+from .engine.duel import FIRST_MOVE, RANDOM_MOVE, SEARCHER, Mind
 from .engine.montecarlo import MonteCarlo
 from .engine.order import ORDERS, order_flags
 from .engine.solve import Solver
@@ -93,7 +93,7 @@ class Player:
         return self.choose(position).code
 
     def mind(self) -> Mind | None:
-        """What a whole game in compiled code needs of this player; None: it is asked move by move."""
+        """What a whole game in compiled code needs of this player, once begun; None: it is asked move by move."""
         return None
 
     def close(self) -> None:
@@ -238,7 +238,7 @@ class SearchPlayer(Player):
         s = self.switch
         if self.timed or s["reuse"] or self._heuristic is None:
             return None
-        return Mind(SEARCH, self._engine, s["depth"], s["nodes"],
+        return Mind(SEARCHER, self._engine, s["depth"], s["nodes"],
                     self.random.random if s["ties"] == "random" else None, self._heuristic.own)
 
     def think(self, position: Position) -> Choice:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import hashlib
 import math
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from time import monotonic_ns, thread_time
@@ -82,19 +84,19 @@ class Referee:
     def __init__(self, game: Game, players: Sequence[Player], cap: int | None = None, limit: float | None = None,
                  memory: int | None = MEMORY):
         self.game, self.players, self.limit, self.memory = game, players, limit, memory
-        self.cap = cap or game.longest or CAP
+        self.cap = min(cap or game.longest or CAP, game.longest or sys.maxsize)
         self.texts = [game.write(code) for code in range(game.codes)]
         self.counts = type(game).score is not Game.score
         self.repeats = REPEATS if game.longest is None else 0
         self.start = game.start()
         self.start.after(self.start.codes()[0])  # compiles the rules here, not on a player's clock
-        self._open_log(shared=False)
+        self._open_log()
 
-    def _open_log(self, shared: bool) -> None:
+    def _open_log(self, plies: int = 0, shared: bool = False) -> None:
         """The words in which the game so far stands, for whoever is left when a player takes the process down."""
-        self.log = guard.log_of(MOVES - OWN + self.cap, shared)
+        self.log = guard.log_of(MOVES - OWN + max(plies, self.cap), shared)
         words = np.frombuffer(self.log, np.int64)
-        known = all(type(one).__module__.startswith(f"{__package__}.") for one in (self.game, *self.players))
+        known = all(map(ours, (self.game, *self.players)))
         self.duel = (Duel(self.game, self.cap, self.repeats, self.limit, words[STARTED : CREDIT + 1], words[OWN:])
                      if known and not (self.repeats and self.cap > LONGEST) else None)
 
@@ -107,10 +109,11 @@ class Referee:
 
     def games(self, schedule: Sequence[Fixture], guarded: bool) -> Iterator[Record]:
         """Every game of a schedule; guarded ones are played in a child process that may die."""
-        if not guarded or not hasattr(os, "fork"):
+        guarded = guarded and hasattr(os, "fork")
+        self._open_log(max((len(fixture.opening) for fixture in schedule), default=0), shared=guarded)
+        if not guarded:
             yield from map(self.play, schedule)
             return
-        self._open_log(shared=True)
         for row in guard.guarded(range(len(schedule)), lambda i: tuple(self.play(schedule[i])),
                                  lambda i, label, note: tuple(self.lost(schedule[i], label, note)),
                                  self.log, self.limit, self.memory):
@@ -121,8 +124,8 @@ class Referee:
         log = self.log
         players = self.players if fixture.first == 1 else self.players[::-1]
         seeds = fixture.seeds if fixture.first == 1 else fixture.seeds[::-1]
-        log[PLIES], log[NODES], log[NODES + 1] = 0, 0, 0
-        end, note = None, ""
+        log[MOVER], log[PLIES], log[NODES], log[NODES + 1] = 1, 0, 0, 0
+        end, label, note = None, "", ""
         try:
             position = self.start
             for code in fixture.opening:
@@ -133,7 +136,9 @@ class Referee:
                 players[seat - 1].begin(self.game, seeds[seat - 1])
             minds = [mind for player in players if (mind := player.mind())] if self.duel else []
             if position.winner is not None:
-                end, label = position, ""
+                end = position
+            elif log[PLIES] >= self.cap:
+                end, label = position, "cap"
             elif len(minds) == 2:
                 end, label, note = self._at_once(position, minds)
             else:
@@ -187,19 +192,23 @@ class Referee:
         """The same in compiled code, for players that allow it."""
         game, limit, watched = self.duel, self.limit or math.inf, self.log[WATCHED]
         assert game is not None
-        game.start(position, minds)
-        plies, clock = 0, thread_time()
-        while True:
-            result = game.play()
-            if result in ENDED:
-                return game.position(result), ENDED[result], ""
-            if watched:
-                if result == duel.LATE and guard.overdue(self.log, limit, game.began):
-                    return game.position(result), "timeout", "answered after the limit"
-            elif self.log[PLIES] > plies:
-                plies, clock = self.log[PLIES], thread_time()
-            elif thread_time() - clock > limit:  # nobody looks on: its own time counts, which a suspension is not
-                return game.position(result), "timeout", "no answer within the limit"
+        plies, clock = self.log[PLIES], thread_time()
+        with contextlib.ExitStack() as held:
+            for mind in minds:
+                if mind.engine is not None:
+                    held.enter_context(mind.engine.held())
+            game.start(position, minds)
+            while True:
+                result = game.play()
+                if result in ENDED:
+                    return game.position(result), ENDED[result], ""
+                if watched:
+                    if result == duel.LATE and guard.overdue(self.log, limit, game.began):
+                        return game.position(result), "timeout", "answered after the limit"
+                elif self.log[PLIES] > plies:
+                    plies, clock = self.log[PLIES], thread_time()
+                elif thread_time() - clock > limit:  # nobody looks on: its own time counts, not a suspension
+                    return game.position(result), "timeout", "no answer within the limit"
 
     def _write(self, code: int) -> None:
         log = self.log
@@ -230,6 +239,11 @@ class Referee:
                       nodes[0], nodes[1], totals[0], totals[1], note)
 
 
+def ours(thing: Any) -> bool:
+    """Whether a game or player is of this package, not of the user's own making."""
+    return type(thing).__module__.startswith(f"{__package__}.")
+
+
 def _short(text: str) -> str:
     """One line of at most 200 characters, without addresses: the same in every run."""
     return re.sub(r"0x[0-9a-fA-F]+", "0x…", " ".join(text.split()))[:200]
@@ -250,6 +264,6 @@ def make_ready(player: Player, game: Game) -> None:
 
     Players from outside the package are not touched: what they do must stay in a guarded process.
     """
-    if type(player).__module__.startswith(f"{__package__}."):
+    if ours(player):
         player.begin(game, 0)
         player.close()

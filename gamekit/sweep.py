@@ -101,7 +101,8 @@ def sweep(games: Any, players: Any, opponents: Any = None, games_each: int = 100
 
     Without `opponents` every player meets every other once. Specs may hold choices: `alphabeta(depth={1,2,3})`.
     `workers` processes on this machine (all cores by default), or a Dask `scheduler` by address, or any `executor`.
-    `limit` (seconds a move) and `memory` (megabytes) are what a player may take before it forfeits the game.
+    `limit` (seconds a move) and `memory` (megabytes) are what a player may take before it forfeits the game. For
+    players of the package it is their own computing time that counts, for others the clock on the wall.
     """
     plan = Plan(games, players, opponents, games_each, openings, cap, seed, limit, memory, block)
     return run_plan(plan, out, workers=workers, scheduler=scheduler, executor=executor, progress=progress)

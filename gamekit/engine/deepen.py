@@ -6,8 +6,10 @@ so a deadline is kept, Ctrl-C works and a pondering search can be called off, wi
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +27,7 @@ from .workspace import Workspace, numbers_of, row_at
 DEEPEST = 100  # plies; no search here comes near
 TIES = ("first", "random", "last")  # which of several best moves is played
 SLICE = 0.004  # seconds between two looks at the clock
+MOST = 1 << 24  # nodes between two looks, however fast they are
 SOON = 4096  # nodes, at most, to the first look in a new search or depth: its evaluations may be slower
 NAMES = ("generated", "expanded", "leaves", "cutoffs", "first_move_cutoffs", "table_probes", "table_hits",
          "table_cutoffs")
@@ -111,17 +114,14 @@ def call_deepen(_typing, function, at):
     return calls(DEEPEN)
 
 
-class Pace:
-    """How many nodes to search between two looks at the clock: few at first, then as many as fit a slice."""
+@helper
+def paced(nodes, done, seconds):
+    """How many nodes to search before the next look at the clock, after `done` of `nodes` took so long.
 
-    def __init__(self) -> None:
-        self.nodes = 16
-
-    def took(self, seconds: float) -> None:
-        if seconds < SLICE / 2:
-            self.nodes = min(self.nodes * 2, 1 << 24)
-        elif seconds > SLICE:
-            self.nodes = max(1, int(self.nodes * SLICE / seconds))
+    As many as fit a slice, but never more than twice as many as before: the next may be slower.
+    """
+    fit = done * SLICE / max(seconds, 1e-9)
+    return int(max(1, min(fit, 2 * nodes, MOST)))
 
 
 class Search:
@@ -131,7 +131,7 @@ class Search:
                  deepen: bool = False, win_bonus: bool = True, ties: str = "first", reuse: bool = False,
                  megabytes: float = 16, moves: int | None = None):
         """`moves` may name other code than the game's own to list moves (a restriction of them)."""
-        self.game, self.deepen, self.reuse, self.table_on = game, deepen, reuse, table
+        self.game, self.deepen, self.reuse = game, deepen, reuse
         self.work = Workspace(game, order, table, megabytes)
         self.work.use(leaf)
         self.counts, self.register, self.switch, row = (self.work.counts, self.work.register, self.work.switch,
@@ -143,7 +143,8 @@ class Search:
         row[w.MOVES_AT] = moves if moves is not None else game._rules.moves.address
         row[w.PLAY_AT], row[w.DEEPEN_AT] = game._rules.play.address, deepening.address
         row[w.WALK_AT], row[w.SEARCH_AT] = walk.address, search.address
-        self.pace = Pace()
+        self.slice = 16  # nodes
+        self.busy = threading.Lock()  # held while it works: two threads at once would write into each other's tree
         self._root: Position | None = None  # where the lists of `front` start
         self._player = 0
 
@@ -201,14 +202,29 @@ class Search:
             raise GamekitError("the game is over: there is no move to search for")
         if depth is not None and depth < 1:
             raise GamekitError(f"depth={depth} is not allowed; depth is at least 1")
+        with self.held():
+            return self._run(position, depth, nodes, None if seconds is None else started + seconds, stop)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else may use this searcher meanwhile."""
+        if not self.busy.acquire(blocking=False):
+            raise GamekitError("this player is thinking in another thread; give each thread a player of its own")
+        try:
+            yield
+        finally:
+            self.busy.release()
+
+    def _run(self, position: Position, depth: int | None, nodes: int | None, deadline: float | None,
+             stop: Callable[[], bool] | None) -> Found:
         work, register = self.work, self.register
         first, last = self.depths(depth, self.game.left(position.data))
         work.make_room(last)
         work.top[:] = position.data
         self._begin(position)
         self.switch[w.ME], register[w.FIRST_DEPTH], register[w.LAST_DEPTH] = position.turn, first, last
-        self.pace.nodes = min(self.pace.nodes, SOON if seconds is None and stop is None else 16)
-        reason = self._within(nodes, None if seconds is None else started + seconds, stop)
+        self.slice = min(self.slice, SOON if deadline is None and stop is None else 16)
+        reason = self._within(nodes, deadline, stop)
         codes, depth = position.codes(), register.item(w.FOUND_DEPTH)
         if depth:
             line = work.found_line[: register.item(w.FOUND_LENGTH)].tolist()
@@ -223,9 +239,9 @@ class Search:
 
     def _within(self, nodes: int | None, deadline: float | None, stop: Callable[[], bool] | None) -> str:
         """Search until the end or a limit; why it stopped."""
-        register, pace, done = self.register, self.pace, 0
+        register, done = self.register, 0
         while True:
-            register[w.LIMIT] = done + pace.nodes if nodes is None else min(done + pace.nodes, nodes)
+            register[w.LIMIT] = done + self.slice if nodes is None else min(done + self.slice, nodes)
             before = time.monotonic()
             try:
                 result = deepening(self.work.at)
@@ -235,14 +251,14 @@ class Search:
                 return "depth" if register[w.FOUND_DEPTH] == register[w.LAST_DEPTH] else "decided"
             if result == w.BAD_VALUE:
                 raise self.failure()
-            done, now = self.counts.item(w.GENERATED), time.monotonic()
+            now, since, done = time.monotonic(), done, self.counts.item(w.GENERATED)
             if nodes is not None and done >= nodes:
                 return "nodes"
             if deadline is not None and now >= deadline:
                 return "time"
             if stop is not None and stop():
                 return "stopped"
-            pace.took(now - before)
+            self.slice = paced(self.slice, done - since, now - before)
 
     def failure(self, error: Exception | None = None) -> Exception:
         """Why the evaluation failed, found by asking it again about the same position, uncompiled."""

@@ -6,7 +6,6 @@ match hands the game over whole. It plays exactly what it would move by move.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,15 +15,15 @@ from numba import carray, types
 from ..compiled import address, call_moves, call_play, compiled, helper, now, pointer
 from ..core import DRAW, RUNNING, WON, Game, GamekitError, Position
 from . import workspace as w
-from .deepen import DEEPEST, SOON, Pace, Search, call_deepen
+from .deepen import DEEPEST, SLICE, SOON, Search, call_deepen, paced
 from .workspace import numbers_of, row_at
 
-FIRST_MOVE, RANDOM_MOVE, SEARCH = 0, 1, 2  # kinds of players
-OVER, PAUSED, BAD_VALUE, LATE, REPEATED, CAPPED = range(6)  # why it returned
-# the table at which they sit; the last five have a word for either seat
-(MOVES_AT, PLAY_AT, LEFT, CAP, REPEATS, LIMIT, IDENTITY, STATE, CODE, BEGAN, WINNER, TURNS, SLICE, KIND, ROW_AT, DEPTH,
- NODES, FROM_ONE, TABLE) = (*range(13), 13, 15, 17, 19, 21, 23)
-IDLE, THINKING, DECIDED = 0, 1, 2  # STATE: about to begin a move, in the middle of it, about to make it
+FIRST_MOVE, RANDOM_MOVE, SEARCHER = 0, 1, 2  # kinds of players
+OVER, PAUSED, BAD_VALUE, LATE, REPEATED, CAPPED = w.DONE, w.PAUSED, w.BAD_VALUE, 3, 4, 5  # why it returned
+# the table at which they sit; the last six have a word for either seat
+(MOVES_AT, PLAY_AT, LEFT, CAP, REPEATS, LIMIT, IDENTITY, STATE, CODE, BEGAN, WINNER, TURNS, KIND, ROW_AT, DEPTH,
+ NODES, FROM_ONE, PORTION, TABLE) = (*range(12), 12, 14, 16, 18, 20, 22, 24)
+IDLE, THINKING, CHOSEN = 0, 1, 2  # STATE: about to begin a move, in the middle of it, about to make it
 STARTED, CREDIT = 0, 1  # the clock that the referee's guard looks at
 MOVER, PLIES, NODES_OF, MOVES = 0, 1, 2, 4  # the game so far, kept where it outlives this process
 NEVER = 1 << 62
@@ -53,29 +52,29 @@ _NUMBERS = types.int64[::1]
 @compiled(_NUMBERS, _NUMBERS, _NUMBERS, types.uint64[::1], types.uint64[:, ::1], types.float64[:, ::1],
           types.int32[::1], _NUMBERS)
 def duel(table, clock, book, words, seen, chance, lists, spare):
-    """Play on until the game or the slice of nodes is over, or someone took too long."""
-    position, left = address(words, 0), table[SLICE]
+    """Play on until the game is over, a slice of time has passed, or someone took too long."""
+    position, look = address(words, 0), now(spare)
     while True:
         turn = np.int64(words[0] & np.uint64(0xFFFFFFFF))
         seat = turn - 1
         if table[STATE] == IDLE:
             book[MOVER], clock[CREDIT], table[BEGAN] = turn, 0, now(spare)
             clock[STARTED], table[STATE] = table[BEGAN], THINKING
-            if table[KIND + seat] == SEARCH:
+            if table[KIND + seat] == SEARCHER:
                 begin(table, seat, words, turn)
         if table[STATE] == THINKING:
-            if table[KIND + seat] == SEARCH:
+            if table[KIND + seat] == SEARCHER:
                 row = row_at(table[ROW_AT + seat])
                 counts, register = numbers_of(row, w.COUNTS, w.COUNTERS), numbers_of(row, w.REGISTER, w.REGISTERS)
-                fresh = register[w.PHASE] == w.FRESH
-                before = 0 if fresh else counts[w.GENERATED]
-                register[w.LIMIT] = min(before + max(left, 1), table[NODES + seat])
+                before, since = 0 if register[w.PHASE] == w.FRESH else counts[w.GENERATED], now(spare)
+                register[w.LIMIT] = min(before + table[PORTION + seat], table[NODES + seat])
                 result = call_deepen(row[w.DEEPEN_AT], table[ROW_AT + seat])
-                left -= counts[w.GENERATED] - before
                 if result == w.BAD_VALUE:
                     return BAD_VALUE
                 if result == w.PAUSED and counts[w.GENERATED] < table[NODES + seat]:
-                    if left <= 0:
+                    done, clock_now = counts[w.GENERATED] - before, now(spare)
+                    table[PORTION + seat] = paced(table[PORTION + seat], done, (clock_now - since) / 1e9)
+                    if clock_now - look > SLICE * 1e9:
                         return PAUSED
                     continue
                 code = decided(row, register, lists, position, chance, seat, table)
@@ -84,7 +83,7 @@ def duel(table, clock, book, words, seen, chance, lists, spare):
                 code = lists[0]
                 if table[KIND + seat] == RANDOM_MOVE:
                     code = lists[np.int64(drawn(chance, seat) * count)]
-            table[CODE], table[STATE], clock[STARTED] = code, DECIDED, 0
+            table[CODE], table[STATE], clock[STARTED] = code, CHOSEN, 0
             if now(spare) - table[BEGAN] > table[LIMIT]:
                 return LATE
         table[STATE] = IDLE
@@ -92,7 +91,7 @@ def duel(table, clock, book, words, seen, chance, lists, spare):
         table[TURNS] += 1
         plies = book[PLIES] + 1
         book[MOVES + plies - 1], book[PLIES] = table[CODE], plies
-        if table[KIND + seat] == SEARCH:
+        if table[KIND + seat] == SEARCHER:
             book[NODES_OF + seat] += numbers_of(row_at(table[ROW_AT + seat]), w.COUNTS, w.COUNTERS)[w.GENERATED]
         if status != RUNNING:
             table[WINNER] = 0 if status == DRAW else turn if status == WON else 3 - turn
@@ -117,6 +116,7 @@ def begin(table, seat, words, turn):
     register[w.LAST_DEPTH] = last
     register[w.FIRST_DEPTH] = 1 if table[FROM_ONE + seat] else last
     register[w.KEEP], register[w.PHASE], switch[w.ME] = 0, w.FRESH, turn
+    table[PORTION + seat] = min(table[PORTION + seat], SOON)
 
 
 @helper
@@ -171,19 +171,19 @@ def times_seen(seen, words, turns, identity):
 
 
 class Duel:
-    """Two players' minds at a board. `start` sets up a game, `play` goes on with it for a slice."""
+    """Two players' minds at a board. `start` sets up a game, `play` goes on with it for a few milliseconds."""
 
     def __init__(self, game: Game, cap: int, repeats: int, limit: float | None, clock: np.ndarray, book: np.ndarray):
         """`clock` and `book` are where the referee looks; `limit` is in seconds a move."""
         identity = -(-game.identity // 8)
-        self.game, self.clock, self.book, self.pace = game, clock, book, Pace()
+        self.game, self.clock, self.book = game, clock, book
         self.table, self.spare = np.zeros(TABLE, np.int64), np.zeros(2, np.int64)
         self.words, self.lists = np.zeros(game.size // 8, np.uint64), np.zeros(game.width, np.int32)
         self.seen = np.zeros((cap if repeats else 1, identity), np.uint64)
         self.chance = np.zeros((2, cap // 2 + 2))
         for which, value in ((MOVES_AT, game._rules.moves.address), (PLAY_AT, game._rules.play.address), (CAP, cap),
                              (REPEATS, repeats), (LIMIT, NEVER if limit is None else int(limit * 1e9)),
-                             (IDENTITY, identity)):
+                             (IDENTITY, identity), (PORTION, 16), (PORTION + 1, 16)):
             self.table[which] = value
         duel.prepare()
 
@@ -192,7 +192,6 @@ class Duel:
         self.minds, table, left = minds, self.table, self.game.left(position.data)
         table[LEFT], table[STATE], table[TURNS] = left or 0, IDLE, 0
         self.words.view(np.uint8)[:] = position.data
-        self.pace.nodes = min(self.pace.nodes, SOON)
         for seat, mind in enumerate(minds):
             table[KIND + seat] = mind.kind
             if mind.engine is not None:
@@ -206,8 +205,7 @@ class Duel:
 
     def play(self) -> int:
         """Go on for a slice; why it stopped. What goes wrong in an evaluation is raised as its search would."""
-        self.table[SLICE] = self.pace.nodes
-        before, error = time.monotonic(), None
+        error = None
         try:
             result = duel(self.table, self.clock, self.book, self.words, self.seen, self.chance, self.lists, self.spare)
         except Exception as given:
@@ -215,8 +213,6 @@ class Duel:
         if result == BAD_VALUE:
             failed = self.minds[self.book[MOVER] - 1].engine
             raise (failed.failure(error) if failed else error or GamekitError("a player failed")) from None
-        if result == PAUSED:
-            self.pace.took(time.monotonic() - before)
         return result
 
     @property

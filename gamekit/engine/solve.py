@@ -33,6 +33,7 @@ from .drop_solver import DropSolver, score
 from .line_solver import LineSolver, value_of
 from .order import BEST, CENTRE, HISTORY
 from .table import DECIDED, WIN
+from .workspace import DEPTH, GENERATED
 
 LONG = 34  # with so many plies left a table of ordinary size (fast because it fits the cache) is too small
 
@@ -163,7 +164,7 @@ class _Deepening:
         def look() -> bool:
             if progress and time.monotonic() - shown[0] > 0.5:
                 shown[0] = time.monotonic()
-                _show(f"depth {self.search.switch[1]}, {self.search.counts[0]} positions")
+                _show(f"depth {self.search.switch[DEPTH]}, {self.search.counts[GENERATED]} positions")
             return False
 
         found = self.search.run(position, depth=left, seconds=seconds, stop=look if progress else None)

@@ -22,8 +22,8 @@ def _walk(at, base):
     """Go on with the node where the search stands until the node at ply `base` is finished; nothing is
     remembered and nothing sorted on the way.
 
-    Nearly all nodes are made here. It is a function of its own, and takes bare pointers, because among all
-    the search's switches and arrays no value would stay in a register.
+    A function of its own, on bare pointers, because among all the search's switches and arrays no value would
+    stay in a register.
     """
     row = row_at(at)
     moves_at, play_at, leaf_at, room = row[w.MOVES_AT], row[w.PLAY_AT], row[w.LEAF_AT], row[w.ROOM]

@@ -6,6 +6,8 @@ whole game can be searched from both sides in one call, and any of it can pause 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import carray
 
@@ -26,7 +28,7 @@ ME, DEPTH, PRUNE, USE_TABLE, ORDER, WIN_BONUS, TIES, SIZE, WIDTH, IDENTITY, STAM
 # counters
 (GENERATED, EXPANDED, LEAVES, CUTOFFS, FIRST_MOVE_CUTOFFS, TABLE_PROBES, TABLE_HITS, TABLE_CUTOFFS, HORIZON,
  COUNTERS) = range(10)
-FIRST, RANDOM, LAST = 0, 1, 2  # ties
+RANDOM, LAST = 1, 2  # ties; 0 is the first
 ENTER, NEXT, BETWEEN, FRESH = 0, 1, 2, 3  # phases: at a root, within a tree, before a depth, before everything
 DONE, PAUSED, BAD_VALUE = 0, 1, 2  # results
 
@@ -89,6 +91,9 @@ class Workspace:
         self._lay({WORDS: self.words, FRAMES: self.frames, LISTS: self.lists, SCORES: self.scores, LINES: self.lines,
                    FOUND_LINE: self.found_line, BY_PLY: self.by_ply, KILLERS: self.killers})
         self.row[ROOM] = plies
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a search cannot be copied or pickled: its arrays lie where they lie; make another one")
 
     def use(self, leaf: Leaf) -> None:
         """Evaluate positions with this from now on."""

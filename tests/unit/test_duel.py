@@ -1,11 +1,16 @@
 """A game in one compiled call is the game move by move: the same records, whatever the players, switches and slices."""
 
 import random
+import threading
+import time
+from functools import partial
+from unittest import mock
 
 import pytest
 
 import gamekit as gk
-from gamekit.engine import deepen, duel
+from gamekit import guard
+from gamekit.engine import duel
 from gamekit.match import opening_lines
 from gamekit.referee import Referee, fixtures, root_seed, two_players
 
@@ -13,18 +18,30 @@ GAMES = ("connect_four", "conga", "candy(board=Ayds)", "mnk(m=4,n=5,k=4)", "mnk"
          "connect_k(columns=6,rows=5,k=4,gravity=on)", "connect_k(columns=9,rows=7,k=5)")
 
 
-def records(game, first, second, *, games=6, openings=0, at_once=True, seed=1, slices=None, **limits):
+def records(game, first, second, *, games=6, openings=0, at_once=True, seed=1, portion=None, **limits):
     board = gk.game(game)
     pair = two_players(first, second, board)
     referee = Referee(board, pair, **limits)
     if at_once:
         assert all(player.mind() for player in pair), "these players are asked move by move anyway"
-        if slices:
-            referee.duel.pace = slices
-    else:
-        referee.duel = None
     schedule = fixtures(root_seed(seed, board, *pair), opening_lines(board, openings, seed, games), range(games))
-    return list(referee.games(schedule, guarded=False))
+    with mock.patch.object(referee, "_open_log", partial(set_up, referee, at_once, portion)):
+        return list(referee.games(schedule, guarded=False))
+
+
+def set_up(referee, at_once, portion, *given, **named):
+    """As the referee does, but by moves where that is wanted, or in portions of so many nodes to begin with."""
+    Referee._open_log(referee, *given, **named)
+    if not at_once:
+        referee.duel = None
+    elif portion:
+        play = referee.duel.play
+
+        def in_portions():
+            referee.duel.table[duel.PORTION : duel.PORTION + 2] = portion
+            return play()
+
+        referee.duel.play = in_portions
 
 
 def some_player(rng, wide):
@@ -54,19 +71,80 @@ def test_at_once_is_move_by_move(game):
         assert told[0] == told[1], (first, second, options)
 
 
-class Steady(deepen.Pace):
-    """Slices that never change."""
-
-    def took(self, seconds):
-        pass
-
-
-@pytest.mark.parametrize("nodes", [1, 2, 7, 100])
-def test_slices_do_not_show(nodes):
-    slices = Steady()
-    slices.nodes = nodes
+@pytest.mark.parametrize("portion", [1, 2, 7, 100])
+def test_slices_do_not_show(portion):
     for first, second in (("alphabeta(depth=2)", "search(nodes=30)"), ("search(depth=3,deepen=on,table=on)", "random")):
-        assert records("conga", first, second, slices=slices) == records("conga", first, second, at_once=False)
+        assert records("conga", first, second, portion=portion) == records("conga", first, second, at_once=False)
+
+
+def test_a_slow_player_is_not_given_the_slices_of_a_fast_one(slow):
+    """However fast one side is, Python is asked often: Ctrl-C and limits live there."""
+    board, longest = gk.game("connect_four"), [0.0]
+    referee = Referee(board, two_players("alphabeta(depth=8)", f"search(nodes=1500,heuristic={slow})", board))
+    referee._open_log()
+    play = referee.duel.play
+
+    def watched():
+        started = time.monotonic()
+        try:
+            return play()
+        finally:
+            longest[0] = max(longest[0], time.monotonic() - started)
+
+    referee.duel.play = watched
+    referee.play(fixtures("x", [], range(1))[0])
+    assert 0 < longest[0] < 0.5
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(("openings", "cap"), [(["44"], 1), (["44"], 2), (["44", "4443"], 3), (["4443"], 4),
+                                               (["44"], 3)])
+def test_openings_as_long_as_the_cap(at_once, openings, cap):
+    told = records("connect_four", "random", "alphabeta(depth=1)", openings=openings, cap=cap, at_once=at_once, games=4)
+    assert {record.termination for record in told} == {"cap"}
+    assert {record.winner for record in told} == {0}
+    assert [r.plies for r in told] == [max(cap, len(openings[i // 2 % len(openings)])) for i in range(4)]
+
+
+def test_a_referee_keeps_no_watch_it_was_told_to_give_up():
+    board = gk.game("connect_four")
+    referee = Referee(board, two_players("alphabeta(depth=2)", "leftmost", board), limit=5)
+    schedule = fixtures("x", [], range(2))
+    assert list(referee.games(schedule, guarded=True)) == list(referee.games(schedule, guarded=False))
+    assert not referee.log[guard.WATCHED]
+
+
+def test_a_sweep_with_and_without_its_guard(tmp_path):
+    """Trusting the package's own players changes no byte."""
+    for name, trusted in (("trusted", True), ("guarded", False)):
+        with mock.patch.object(Referee, "trusted", trusted):
+            gk.sweep(["connect_four", "conga"], ["alphabeta(depth=2)", "random"], ["search(nodes=50,ties=random)"],
+                     games_each=12, openings=3, seed=3, out=tmp_path / name, workers=1, progress=False)
+    products = [{file.relative_to(tmp_path / name): file.read_bytes() for kind in ("tables", "figures")
+                 for file in (tmp_path / name / kind).iterdir()} for name in ("trusted", "guarded")]
+    assert products[0] == products[1]
+    assert len(products[0]) > 8
+
+
+def test_two_threads_with_one_player_are_told():
+    board, player = gk.game("connect_four"), gk.player("alphabeta(depth=9)")
+    player.begin(board, 1)
+    said = []
+
+    def think():
+        try:
+            player.pick(board.start())
+        except gk.GamekitError as error:
+            said.append(str(error))
+
+    threads = [threading.Thread(target=think) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert said
+    assert set(said) == {"this player is thinking in another thread; give each thread a player of its own"}
+    assert player.pick(board.start()) in board.start().codes()
 
 
 def test_every_way_to_end_is_the_same():
@@ -77,6 +155,20 @@ def test_every_way_to_end_is_the_same():
             assert told == records(game, first, second, cap=cap, games=30, at_once=False)
             seen |= {record.termination for record in told}
     assert seen == {"win", "draw", "repetition", "cap"}
+
+
+@pytest.fixture
+def slow():
+    """An evaluation of a fraction of a millisecond."""
+
+    @gk.heuristic("connect_four")
+    def sluggish(board, me, params):
+        x = 0.0
+        for i in range(100_000):
+            x = (x * 1.1 + board[5, i % 7]) % 3.7
+        return x
+
+    return "sluggish"
 
 
 @pytest.fixture
@@ -96,9 +188,7 @@ def failing():
     def infinite(board, me, params):
         return 1e300 * 1e300 if board[5, 3] != 0 and board[4, 3] != 0 else 0.0
 
-    yield "divides", "infinite"
-    for name in ("divides", "infinite"):
-        del gk.HEURISTICS["connect_four", name]
+    return "divides", "infinite"
 
 
 def test_failures_have_the_same_label_note_and_moves(failing):
@@ -122,8 +212,6 @@ def test_a_late_move_forfeits_watched_or_not():
 
 def test_an_answer_after_the_limit_is_late():
     """Watched, but answering before anybody ends it: the clock inside the game tells."""
-    from gamekit import guard
-
     board = gk.game("connect_four")
     judge = Referee(board, two_players("alphabeta(depth=9)", "leftmost", board), limit=0.002)
     judge.log[guard.WATCHED] = 1
@@ -133,7 +221,7 @@ def test_an_answer_after_the_limit_is_late():
 
 def test_a_suspension_costs_nothing(monkeypatch):
     """By the clock every move here is late; by the guard's reckoning the process was asleep."""
-    from gamekit import guard, referee
+    from gamekit import referee
 
     monkeypatch.setattr(guard, "overdue", lambda log, limit, started: False)
     monkeypatch.setattr(referee, "thread_time", lambda: 0.0)
@@ -181,8 +269,8 @@ def test_who_is_asked_move_by_move():
 
 def test_the_table_has_a_place_for_everything():
     """Words of the table do not overlap."""
-    pairs = (duel.KIND, duel.ROW_AT, duel.DEPTH, duel.NODES, duel.FROM_ONE)
+    pairs = (duel.KIND, duel.ROW_AT, duel.DEPTH, duel.NODES, duel.FROM_ONE, duel.PORTION)
     single = (duel.MOVES_AT, duel.PLAY_AT, duel.LEFT, duel.CAP, duel.REPEATS, duel.LIMIT, duel.IDENTITY, duel.STATE,
-              duel.CODE, duel.BEGAN, duel.WINNER, duel.TURNS, duel.SLICE)
+              duel.CODE, duel.BEGAN, duel.WINNER, duel.TURNS)
     used = [*single, *pairs, *(word + 1 for word in pairs)]
     assert sorted(used) == list(range(duel.TABLE))

@@ -744,3 +744,18 @@ def test_old_code_stays_callable_while_somebody_holds_its_address():
     from gamekit.heuristics.base import evaluate
 
     assert evaluate(leaf.address, game.start().data, 1, leaf.weights) == 2
+
+
+def test_a_heuristic_may_use_linear_algebra():
+    """Numba asks scipy for it, which is therefore among the packages that are needed."""
+
+    @gk.heuristic("connect_four", params={"a": 2.0, "b": 3.0})
+    def dotted(board, me, params):
+        found = np.zeros(2)
+        for col in range(7):
+            if board[5, col] == me:
+                found[col % 2] += 1
+        return np.dot(found, params)
+
+    position = gk.game("connect_four").replay("1121")
+    assert dotted.value(position, 1) == dotted.plain(position, 1) > 0

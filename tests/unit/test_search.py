@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import itertools
+import pickle
 import random
 import threading
 import time
@@ -408,7 +410,7 @@ def test_a_search_is_the_same_however_often_it_pauses(spec, heuristic, order, ta
 
 def _in_portions(engine, position, depth, portion):
     """Run in slices of one size: by this clock each takes three milliseconds, which is neither fast nor slow."""
-    engine.pace.nodes, ticks = portion, itertools.count()
+    engine.slice, ticks = portion, itertools.count()
     with mock.patch.object(deepen, "time", SimpleNamespace(monotonic=lambda: 0.003 * next(ticks))):
         return engine.run(position, depth)
 
@@ -419,7 +421,7 @@ def test_a_stopped_search_still_has_the_last_finished_depth_s_move(scramble):
     engine = searcher(game, "windows", deepen=True)
     true = {d: searcher(game, "windows", deepen=True).run(position, d) for d in range(1, 8)}
     for asked in range(1, 40):
-        engine.pace.nodes, left = 64, [asked]
+        engine.slice, left = 64, [asked]
 
         def stop(left=left):
             left[0] -= 1
@@ -430,6 +432,31 @@ def test_a_stopped_search_still_has_the_last_finished_depth_s_move(scramble):
         if found.depth:
             assert (found.code, found.value) == (true[found.depth].code, true[found.depth].value)
         assert found.stopped_by in ("stopped", "depth", "decided")
+
+
+def test_a_new_depth_is_looked_at_soon():
+    """However many nodes a slice had grown to, the next depth may be slower."""
+    game, looks = gk.game("connect_four"), []
+    engine = searcher(game, "windows", deepen=True)
+    depths = [sum(engine.run(game.start(), d).by_ply) for d in range(1, 8)]
+    ticks = itertools.count()
+
+    def stop():
+        engine.slice = 1 << 20
+        looks.append(int(engine.counts[0]))
+        return False
+
+    with mock.patch.object(deepen, "time", SimpleNamespace(monotonic=lambda: 0.003 * next(ticks))):
+        engine.run(game.start(), 7, stop=stop)
+    assert any(depths[5] < look <= depths[5] + deepen.SOON for look in looks)
+
+
+def test_a_search_is_not_copied():
+    """Its arrays are known by their addresses; a copy would work on the original's."""
+    engine = searcher(gk.game("conga"), "squares")
+    for copied in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot be copied or pickled"):
+            copied(engine)
 
 
 @pytest.fixture

@@ -1,13 +1,15 @@
 """Intervals, tests and ratings against known answers, and SPRT against the error rates it promises."""
 
+import itertools
 import random
 
+import choix
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 from gamekit.core import GamekitError
-from gamekit.stats import SPRT, bradley_terry, elo_score, paired, sign_test, wilson
+from gamekit.stats import ELO, SPRT, bradley_terry, elo_score, paired, sign_test, wilson
 
 
 @pytest.mark.parametrize(("wins", "games"), [(0, 1), (1, 1), (0, 40), (40, 40), (7, 20), (500, 1000), (3, 99_999)])
@@ -50,6 +52,29 @@ def test_pairing_takes_out_what_openings_give():
 def test_paired_needs_pairs():
     with pytest.raises(GamekitError, match="one score of each"):
         paired([1.0], [])
+
+
+def test_ratings_are_choix_s():
+    """Tables with gaps, perfect records and very unequal numbers of games."""
+    chance = random.Random(2)
+    for _ in range(25):
+        names = [f"p{i}" for i in range(chance.randint(2, 8))]
+        results = {}
+        for a, b in itertools.combinations(names, 2):
+            if chance.random() < 0.8:
+                games = chance.choice([1, 10, 1000, 30_000])
+                won = chance.choice([0, games, chance.randint(0, games)])
+                results[a, b] = (won, games - won)
+        if not results:
+            continue
+        ours = bradley_terry(results, prior=0.25)
+        place = {name: i for i, name in enumerate(ours.names)}
+        points = 0.25 * (1 - np.eye(len(place)))
+        for (a, b), (won, lost) in results.items():
+            points[place[a], place[b]] += won
+            points[place[b], place[a]] += lost
+        theirs = choix.ilsr_pairwise_dense(points, alpha=0.0, max_iter=20_000, tol=1e-10)
+        assert ours.elo == pytest.approx((theirs - theirs.mean()) * ELO, abs=0.01)
 
 
 def test_ratings_find_the_truth():
