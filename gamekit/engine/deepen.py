@@ -62,8 +62,7 @@ def _deepen(at):
     found = carray(pointer(row[w.FOUND]), (1 + switch[w.WIDTH],), np.float64)
     if register[w.PHASE] == w.FRESH:
         forget(row, switch, register, counts, plies)
-        switch[w.DEPTH], register[w.FOUND_DEPTH], frames[0].move = register[w.FIRST_DEPTH], 0, -1
-        register[w.PHASE] = w.BETWEEN
+        switch[w.DEPTH], register[w.FOUND_DEPTH], register[w.PHASE] = register[w.FIRST_DEPTH], 0, w.BETWEEN
     while True:
         if register[w.PHASE] == w.BETWEEN:
             if counts[w.GENERATED] >= register[w.LIMIT]:

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import FixedLocator, MaxNLocator
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F"]
 MARKS = ["o", "s", "^", "D", "v", "P", "X", "*"]
@@ -106,8 +107,9 @@ def curves(frame: pd.DataFrame, x: str, y: str, by: str, title: str, xlabel: str
             ax.set_xlabel(xlabel)
         if i % cols == 0:
             ax.set_ylabel(ylabel)
-        if pd.api.types.is_integer_dtype(frame[x]) and frame[x].nunique() < 12:
-            ax.set_xticks(sorted(part[x].unique()))
+        if pd.api.types.is_integer_dtype(frame[x]):
+            whole = part[x].unique()
+            ax.xaxis.set_major_locator(FixedLocator(sorted(whole)) if len(whole) < 12 else MaxNLocator(integer=True))
     for i in range(len(panels), rows * cols):
         axes[i // cols, i % cols].axis("off")
     handles = {}

@@ -248,6 +248,22 @@ def test_only_code_of_the_package_goes_unguarded(failing):
     assert not trusted("search(nodes=50,table=on,megabytes=128)", memory=64)
 
 
+def test_a_heuristic_written_anew_counts_from_the_next_game_on():
+    board, mine = gk.game("connect_four"), gk.player("greedy(heuristic=mine)")
+    opened = []
+    for column in (2, 5):
+        @gk.heuristic("connect_four", params={"column": float(column)})
+        def mine_now(board, me, params):
+            return 1.0 if board[5, int(params[0])] == me else 0.0
+
+        mine_now.name = "mine"
+        gk.HEURISTICS["connect_four", "mine"] = mine_now
+        referee = Referee(board, two_players(mine, "leftmost", board))
+        opened.append(next(iter(referee.games(fixtures("x", [], range(1)), guarded=False))).moves[0])
+        assert referee.duel
+    assert opened == ["3", "6"]
+
+
 def test_who_is_asked_move_by_move():
     board = gk.game("connect_four")
     for spec in ("search(seconds=0.01)", "search(depth=2,reuse=on)", "search(depth=2,ponder=on)", "montecarlo", "uct",
