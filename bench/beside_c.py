@@ -116,7 +116,7 @@ def beside_c(quick: bool, groups: set[str]) -> Iterator[Row]:
                 if compiler() is None:
                     yield Row(case.group, what, floor=case.floor, aim=case.aim, note=f"{ABSENT}: gcc")
                 else:
-                    yield compare(case, folder, what, prune, depth, 3 if quick else 7)
+                    yield compare(case, folder, what, prune, depth, 3 if quick else 15)
 
 
 def compare(case: Case, folder: str, what: str, prune: bool, depth: int, rounds: int) -> Row:
