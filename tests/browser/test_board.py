@@ -11,7 +11,8 @@ import pytest
 pytestmark = pytest.mark.browser
 GAMES = ["connect_four", "conga", "candy(board=ReesesPieces)", "mnk(m=3,n=3,k=3)", "connect_k(columns=5,rows=4,k=4)"]
 
-# One click on a legal cell that is not always the first, and for a run of stones on a target; then wait for the answer.
+# A click on any legal cell, and for a run of stones on a target; then wait for the answer. The clicks are random, from
+# a seed, and so are Conga's opponent's equal moves: two fixed patterns can go round for ever.
 CLICK_THROUGH = """async (board) => {
   const wait = (true_, ms = 8000) => new Promise((done, fail) => {
     const end = performance.now() + ms;
@@ -23,14 +24,16 @@ CLICK_THROUGH = """async (board) => {
   const click = (node) => node.dispatchEvent(new MouseEvent('click', {bubbles: true}));
   const over = () => /wins|draw/.test(status());
   const answers = [];
-  for (let turn = 0; turn < 400 && !over(); turn++) {
+  let chance = 1;
+  const any = (nodes) => nodes[(chance = (chance * 48271) % 2147483647) % nodes.length];
+  for (let turn = 0; turn < 1500 && !over(); turn++) {
     await wait(() => over() || (status().startsWith('Your move') && board.querySelector('.gk-legal')));
     if (over()) break;
     const legal = [...board.querySelectorAll('.gk-legal')], before = board.querySelector('.gk-stage').innerHTML;
-    click(legal[(turn * 7) % legal.length]);
+    click(any(legal));
     const targets = [...board.querySelectorAll('.gk-target')];
     const started = performance.now();
-    if (targets.length) click(targets[turn % targets.length]);
+    if (targets.length) click(any(targets));
     const pieces = board.querySelectorAll('.gk-curve rect').length;
     await wait(() => over() || board.querySelectorAll('.gk-curve rect').length > pieces);
     answers.push(performance.now() - started);
@@ -48,7 +51,8 @@ gk.check_heuristic(broken, 'mnk')"""
 @pytest.fixture(scope="module")
 def page(lab):
     """One notebook with a board for every game, one for two agents, and a heuristic that fails."""
-    cells = ["import gamekit as gk", *(f"gk.play_board({game!r}, 'alphabeta(depth=2)')" for game in GAMES),
+    cells = ["import gamekit as gk",
+             *(f"gk.play_board({game!r}, 'alphabeta(depth=2,ties=random)')" for game in GAMES),
              "gk.play_board('conga', 'random', you='alphabeta(depth=2)')", BROKEN]
     page = lab.open(cells, "games.ipynb")
     lab.wait(lambda: page.locator(".jp-OutputArea-output", has_text="broken").count() > 0, "the last cell to have run")
