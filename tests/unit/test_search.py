@@ -439,14 +439,12 @@ def test_a_new_depth_is_looked_at_soon():
     game, looks = gk.game("connect_four"), []
     engine = searcher(game, "windows", deepen=True)
     depths = [sum(engine.run(game.start(), d).by_ply) for d in range(1, 8)]
-    ticks = itertools.count()
 
     def stop():
-        engine.slice = 1 << 20
         looks.append(int(engine.counts[0]))
         return False
 
-    with mock.patch.object(deepen, "time", SimpleNamespace(monotonic=lambda: 0.003 * next(ticks))):
+    with mock.patch.object(deepen, "paced", return_value=1 << 20):
         engine.run(game.start(), 7, stop=stop)
     assert any(depths[5] < look <= depths[5] + deepen.SOON for look in looks)
 
