@@ -39,19 +39,19 @@ def overhead(games: int, rounds: int) -> Iterator[Row]:
         small.append(swept(games))
         large.append(swept(4 * games))
         bare.append((searched(games), searched(4 * games)))
-    each = [1 - (more - few) / (b - a) for a, b, (few, more) in zip(small, large, bare, strict=True)]
-    whole = [1 - more / b for b, (_few, more) in zip(large, bare, strict=True)]
+    # The least of several is what a program costs when nobody disturbs it; of differences a median would not be.
+    (few, more), low, high = (min(part) for part in zip(*bare, strict=True)), min(small), min(large)
+    each, whole = 1 - (more - few) / (high - low), 1 - more / high
     row = _row("match, record and store, share of a sweep of depth-4 searches", each, floor=0.25, at_most=True)
     row.note = f"{games} and {4 * games} games, one worker"
     yield row
     row = _row(f"the same with plan, tables and figures, {4 * games} games", whole)
-    row.ours, row.theirs = statistics.median(large), statistics.median(more for _, more in bare)
+    row.ours, row.theirs = high, more
     yield row
 
 
-def _row(what: str, shares: list[float], **bounds: object) -> Row:
-    return Row("sweep", what, statistics.median(shares), min(shares), max(shares), unit="of its time",
-               **bounds)  # type: ignore[arg-type]
+def _row(what: str, share: float, **bounds: object) -> Row:
+    return Row("sweep", what, share, unit="of its time", **bounds)  # type: ignore[arg-type]
 
 
 def swept(games: int, workers: int = 1) -> float:
