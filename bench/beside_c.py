@@ -16,10 +16,18 @@ import numpy as np
 
 import gamekit as gk
 from gamekit.core import Leaf, Position
-from gamekit.engine.deepen import Search
+from gamekit.search.deepening import Search
 
-from .evaluations import bench_bits, bench_centre, bench_open_rows, bench_owned, bench_pairs, bench_squares, built_in
-from .measure import ABSENT, Row, paired
+from gamekit.evaluations import (
+    bench_bits,
+    bench_centre,
+    bench_open_rows,
+    bench_owned,
+    bench_pairs,
+    bench_squares,
+    built_in,
+)
+from gamekit.measure import ABSENT, Row, paired
 
 SOURCE = Path(__file__).with_name("twin.c")
 COUNTERS = ("generated", "expanded", "leaves", "cutoffs")

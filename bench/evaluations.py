@@ -6,7 +6,8 @@ import numpy as np
 from numba import carray, njit
 
 import gamekit as gk
-from gamekit.compiled import LEAF, Compiled, popcount
+from gamekit.jit.compiled import Compiled
+from gamekit.jit.intrinsics import LEAF, popcount
 from gamekit.core import Leaf
 
 # No sum reaches 1, which is a win in open_spiel; all are exact, so that the order of adding makes no difference.

@@ -14,11 +14,11 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import gamekit as gk
-from gamekit.engine.deepen import Search
+from gamekit.search.deepening import Search
 
-from .beside_c import midgame
-from .evaluations import bench_centre, bench_open_rows, bench_owned, bench_pairs, bench_squares
-from .measure import Row, timed
+from gamekit.beside_c import midgame
+from gamekit.evaluations import bench_centre, bench_open_rows, bench_owned, bench_pairs, bench_squares
+from gamekit.measure import Row, timed
 
 DEPTH = 10
 

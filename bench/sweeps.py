@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from unittest import mock
 
 import gamekit as gk
-from gamekit.engine.duel import Duel
-from gamekit.plan import Plan
-from gamekit.referee import Referee, two_players
+from gamekit.matches.whole_game import Duel
+from gamekit.experiments.old_plan import Plan
+from gamekit.matches.referee import Referee, two_players
 
-from .measure import Row, timed
+from gamekit.measure import Row, timed
 
 GAME, PLAYER, OPPONENT = "connect_four", "alphabeta(depth=4)", "alphabeta(depth=4,ties=random)"
 

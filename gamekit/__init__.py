@@ -3,56 +3,56 @@
     import gamekit as gk
     game = gk.game("connect_four")
     choice = gk.player("alphabeta(depth=8)").choose(game.start())
-    result = gk.match(game, "alphabeta(depth=4)", "montecarlo(playouts=500)", games=200, seed=1)
+    games = gk.sweep(game, gk.grid("alphabeta", depth=[1, 2, 3]), "montecarlo(playouts=500)", games_each=200, seed=1)
+    gk.win_rates(games, by="depth")
 """
 
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from .accuracy import accuracy
-from .compare import compare
-from .core import (
-    DRAW,
-    LOST,
-    RUNNING,
-    WON,
-    Game,
-    GamekitError,
-    IllegalMove,
-    MalformedMove,
-    MoveError,
-    Outcome,
-    Position,
-    PositionError,
-)
-from .engine.perft import perft
-from .engine.reference import search_plain
-from .engine.solve import Solver
-from .freshness import helper
-from .games import GAMES, game, register
-from .heuristics import HEURISTICS, Heuristic, HeuristicError, heuristic, heuristic_of
-from .match import match, play_game
-from .players import PLAYERS, Choice, Player, player
-from .seen import seen
-from .show import svg
-from .specs import Spec, SpecError
-from .sweep import sweep
-from .transcripts import read_transcript, transcript
+__version__ = "0.3.0"
 
-__version__ = "0.2.0"
-__all__ = [
-    "DRAW", "GAMES", "HEURISTICS", "LOST", "PLAYERS", "RUNNING", "WON", "Choice", "Game", "GamekitError", "Heuristic",
-    "HeuristicError", "IllegalMove", "MalformedMove", "MoveError", "Outcome", "Player", "Position", "PositionError",
-    "Solver", "Spec", "SpecError", "accuracy", "check_heuristic", "compare", "game", "helper", "heuristic",
-    "heuristic_of", "match", "perft", "play_board", "play_game", "player", "rank", "read_transcript", "register",
-    "review", "search_plain", "search_tree", "seen", "svg", "sweep", "transcript", "weights",
-]
-
-# widgets are loaded when first asked for
-_IN_NOTEBOOKS = {"check_heuristic", "play_board", "rank", "review", "search_tree", "weights"}
+# Every public name and the module it lives in. Modules are loaded when a name is first used, so that importing
+# gamekit costs next to nothing; which code a notebook depends on is read off this table too.
+WHERE: dict[str, str] = {
+    name: module
+    for module, names in {
+        "errors": "GamekitError MoveError MalformedMove IllegalMove PositionError",
+        "specs": "Spec SpecError",
+        "core": "Game Position Outcome RUNNING WON DRAW LOST",
+        "jit.user_code": "helper",
+        "games": "GAMES game register",
+        "heuristics": "HEURISTICS Heuristic HeuristicError heuristic heuristic_of",
+        "search.perft": "perft",
+        "search.reference": "search_plain",
+        "solvers.solver": "Solver",
+        "players": "PLAYERS Player Choice player",
+        "matches.single_game": "play_game",
+        "matches.transcripts": "transcript read_transcript",
+        "experiments.grids": "grid",
+        "experiments.positions": "positions",
+        "experiments.measure": "sweep match searches accuracy values load replay",
+        "analysis.summaries": "win_rates rate mean ratings paired elo sprt both_sides",
+        "analysis.compare": "compare",
+        "widgets.drawing": "svg",
+        "widgets.explanation": "explain",
+        "widgets": "check_heuristic play_board rank review search_tree weights",
+    }.items()
+    for name in names.split()
+}
+__all__ = [*sorted(WHERE), "plot"]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> _Any:
-    if name in _IN_NOTEBOOKS:
-        return getattr(_import_module(".widgets", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "plot":
+        return _import_module(".analysis.plot", __name__)
+    if name not in WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(_import_module(f".{WHERE[name]}", __name__), name)
+    if not name.isupper():  # registries and constants are looked up anew, so that tests may replace them
+        globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

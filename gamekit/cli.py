@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .compiled import Compiled, cache_folder
-from .core import GamekitError
+from .jit.compiled import Compiled
+from .jit.cache import cache_folder
+from .errors import GamekitError
 from .games import GAMES, game
 from .heuristics import HEURISTICS, heuristic_of
-from .players import PLAYERS
+from .players.base import PLAYERS
 from .specs import Param, write
-from .store import StoreError
+from .experiments.old_store import StoreError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -194,7 +195,7 @@ def _players(options: argparse.Namespace) -> None:
 
 
 def _perft(options: argparse.Namespace) -> None:
-    from .engine.perft import perft
+    from .search.perft import perft
 
     counts = perft(game(options.game).replay(options.moves), options.depth)
     _print(options, counts, "\n".join(f"{depth} {count}" for depth, count in enumerate(counts, 1)))
@@ -215,7 +216,7 @@ def _eval(options: argparse.Namespace) -> None:
 
 
 def _play(options: argparse.Namespace) -> None:
-    from .match import play_game
+    from .matches.match import play_game
 
     played = play_game(options.game, options.first, options.second, seed=options.seed, moves=options.moves,
                        cap=options.cap, limit=options.limit)
@@ -223,7 +224,7 @@ def _play(options: argparse.Namespace) -> None:
 
 
 def _match(options: argparse.Namespace) -> None:
-    from .match import match
+    from .matches.match import match
 
     result = match(options.game, options.first, options.second, games=options.games, openings=options.openings,
                    seed=options.seed, cap=options.cap, limit=options.limit,
@@ -232,8 +233,8 @@ def _match(options: argparse.Namespace) -> None:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from .accuracy import measure
-    from .compare import compare
+    from .experiments.old_accuracy import measure
+    from .analysis.old_compare import compare
 
     result = compare(options.game, options.heuristics, depths=options.depths, opponents=options.opponents,
                      games=options.games, seed=options.seed, measure=measure(options.exact) if options.exact else None)
@@ -241,7 +242,7 @@ def _compare(options: argparse.Namespace) -> None:
 
 
 def _solve(options: argparse.Namespace) -> int:
-    from .engine.solve import Solver
+    from .solvers.solver import Solver
 
     board = game(options.game)
     solver = Solver(board, megabytes=options.megabytes, progress=not options.json and sys.stderr.isatty())
@@ -302,15 +303,15 @@ def _solve_file(options: argparse.Namespace, board: Any, solver: Any) -> int:
 
 
 def _sweep(options: argparse.Namespace) -> int:
-    from .sweep import run_file
+    from .experiments.old_sweep import run_file
 
     print(run_file(options.file, out=options.out, workers=options.workers, scheduler=options.scheduler))
     return 0
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from .sweep import repair
-    from .verify import verify
+    from .experiments.old_sweep import repair
+    from .experiments.old_verify import verify
 
     found = repair(options.folder) if options.repair else verify(options.folder)
     _print(options, found.to_dict(), str(found))
@@ -328,21 +329,21 @@ def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from .parameters import split
-    from .suite import run_notebook
+    from .notebook.parameters import split
+    from .notebook.suite import run_notebook
 
     return run_notebook(options.notebook, _pairs(options.parameters, "-p"),
                         grid={k: split(v) for k, v in _pairs(options.grid, "--grid").items()}, out=options.out)
 
 
 def _report(options: argparse.Namespace) -> int:
-    from .suite import report
+    from .notebook.suite import report
 
     return report(profile=options.profile, only=options.only)
 
 
 def _bench(options: argparse.Namespace) -> int:
-    from .data import ROOT
+    from .notebook.data import ROOT
 
     if not (ROOT / "bench").is_dir():
         raise GamekitError("the benchmark is run from a checkout of the project; there is no folder bench here")
@@ -350,7 +351,7 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def _lab(_options: argparse.Namespace) -> int:
-    from .lab import lab
+    from .notebook.lab import lab
 
     return lab()
 
@@ -373,7 +374,7 @@ def _compiled_functions() -> list[Compiled]:
     import importlib
     import pkgutil
 
-    from . import engine
+    from . import search as engine
 
     for module in pkgutil.iter_modules(engine.__path__, engine.__name__ + "."):
         importlib.import_module(module.name)

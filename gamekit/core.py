@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,64 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import carray, njit, types
 
-from .compiled import BLOCK, MOVES, PLAY, Compiled, address, block, call_moves, call_play, compiled
-from .freshness import fingerprint, fresh
+from .errors import GamekitError, IllegalMove, MalformedMove, PositionError
+from .jit.compiled import Compiled, compiled
+from .jit.intrinsics import BLOCK, MOVES, PLAY, address, block, call_moves, call_play
+from .jit.user_code import fingerprint, fresh
+from .specs import write
+
 
 RUNNING, WON, DRAW, LOST = 0, 1, 2, 3  # what `play` says, seen by the player who moved
 
 Record = Any  # one np.record of a game's state
-
-
-class GamekitError(ValueError):
-    """Something given was wrong; the message says what, and what is allowed."""
-
-
-class MoveError(GamekitError):
-    """A move that cannot be played; the position is unchanged."""
-
-
-class MalformedMove(MoveError):
-    """Text that is no move of this game in any position."""
-
-
-class IllegalMove(MoveError):
-    """A well-formed move that this position does not allow."""
-
-
-class PositionError(GamekitError):
-    """Text that describes no position, or one that cannot arise."""
-
-
-def nearest(word: object, allowed: Iterable[str]) -> str:
-    """A hint at the word that was probably meant, or nothing.
-
-    >>> nearest("conect_four", ["conga", "connect_four"])
-    "; did you mean 'connect_four'?"
-    """
-    close = difflib.get_close_matches(str(word), list(allowed), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
-def literal(word: str) -> Any:
-    """A word in a spec: a number, on or off, or itself."""
-    for kind in (int, float):
-        try:
-            return kind(word)
-        except ValueError:
-            continue
-    return {"on": True, "off": False, "true": True, "false": False}.get(word.lower(), word)
-
-
-def write(value: Any) -> str:
-    """A parameter's value as it stands in a spec, quoted where it would be read as something else."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, float):
-        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    text = str(value)
-    if not isinstance(value, str) or (re.fullmatch(r"[\w.+\-/]+", text) and literal(text) == text):
-        return text
-    return f'"{text}"' if "'" in text else f"'{text}'"
 
 
 @dataclass(frozen=True)
@@ -119,8 +69,8 @@ class Rules:
             pinned(s)
             return make_move(s, move)
 
-        self.moves = Compiled(moves_at, MOVES, name and f"{name}.moves")
-        self.play = Compiled(play_at, PLAY, name and f"{name}.play")
+        self.moves = Compiled(moves_at, MOVES, name and f"{name}.moves", moves.__module__)
+        self.play = Compiled(play_at, PLAY, name and f"{name}.play", play.__module__)
 
 
 class Game:
@@ -195,8 +145,8 @@ class Game:
         """RUNNING, or the end of a position read from text, seen by the player who is NOT to move."""
         raise PositionError(f"{self.name} cannot read positions from text")
 
-    def fill(self, s: Record, rows: list[list[str]]) -> None:
-        """Fill a started record from the tokens of a text; raises PositionError when it cannot be."""
+    def fill(self, s: Record, rows: list[list[str]], check: bool = True) -> None:
+        """Fill a started record from the tokens of a text; with `check` refuse what cannot arise."""
         raise PositionError(f"{self.name} cannot read positions from text")
 
     @property
@@ -245,6 +195,10 @@ class Game:
 
     # ------------------------------------------------------------------------- for users
 
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter with its value in effect."""
+        return {name: self.settings.get(name, param.default) for name, param in self.params.items()}
+
     @property
     def size(self) -> int:
         """Bytes of a position as the search copies it."""
@@ -265,8 +219,8 @@ class Game:
             data = np.concatenate([data, np.zeros(self.state.itemsize - data.size, np.uint8)])
         return data[: self.state.itemsize].view(self.state).view(np.recarray)[0]
 
-    def position(self, text: str) -> Position:
-        """The position a text shows, as `str` prints it; refused if it cannot arise."""
+    def position(self, text: str, check: bool = True) -> Position:
+        """The position a text shows, as `str` prints it; with `check` refused if it cannot arise."""
         if not isinstance(text, str):
             raise PositionError(f"a position is read from a text; given {text!r}")
         lines = [line.split() for line in text.strip().splitlines() if line.strip()]
@@ -281,7 +235,7 @@ class Game:
         s = self.record(data)
         self.setup(s)
         s.turn = turn
-        self.fill(s, lines)
+        self.fill(s, lines, check)
         status = self.judge(s)
         mover = 3 - int(s.turn)
         winner = {RUNNING: None, WON: mover, DRAW: 0, LOST: 3 - mover}[status]
@@ -351,13 +305,14 @@ class Position:
     ['1', '2', '3', '4', '5', '6', '7']
     """
 
-    __slots__ = ("_codes", "data", "game", "last", "parent", "winner")
+    __slots__ = ("_codes", "data", "game", "last", "parent", "ply", "winner")
     picture: ClassVar[Callable[[Position], str] | None] = None  # set by `show`
 
     def __init__(self, game: Game, data: np.ndarray, winner: int | None = None,
                  parent: Position | None = None, last: int | None = None):
         data.flags.writeable = False
         self.game, self.data, self.winner, self.parent, self.last = game, data, winner, parent, last
+        self.ply: int = parent.ply + 1 if parent is not None else 0
         self._codes: tuple[int, ...] | None = None
 
     # ------------------------------------------------------------------------- the rules
@@ -386,6 +341,12 @@ class Position:
         status = make_move(self.game._rules.play.address, data, code)
         winner = None if status == RUNNING else 0 if status == DRAW else mover if status == WON else 3 - mover
         return Position(self.game, data, winner, self, code)
+
+    def copy(self) -> Position:
+        """The same position in memory of its own."""
+        other = Position(self.game, self.data.copy(), self.winner, self.parent, self.last)
+        other.ply = self.ply
+        return other
 
     def code(self, move: str) -> int:
         """The number of a move written as text; refused when malformed or not legal here."""
@@ -447,8 +408,13 @@ class Position:
         return moves[::-1]
 
     @property
-    def ply(self) -> int:
-        return len(self.line)
+    def history(self) -> list[Position]:
+        """The positions of the game so far, from its start to this one."""
+        found, position = [self], self
+        while position.parent is not None:
+            position = position.parent
+            found.append(position)
+        return found[::-1]
 
     def turned(self, symmetry: Symmetry) -> Position:
         """This position seen through a symmetry of the game."""

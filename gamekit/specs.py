@@ -1,21 +1,56 @@
 """`"mnk(m=7,n=7,k=4)"` ⇄ a name with checked parameters: one grammar for games, players and heuristics.
 
-    spec  = name [ "(" name "=" value { "," name "=" value } ")" ]
-    value = number | on | off | word | 'quoted text' | spec
+A spec is a Python call read by Python's own `ast`. Bare words stand for themselves, `on` and `off` for True and
+False, and a set means "each of these": `alphabeta(depth={1,2,3})` are three players.
 """
 
 from __future__ import annotations
 
+import ast
+import itertools
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .core import GamekitError, literal, nearest, write
+from .errors import GamekitError, nearest
+
+LONGEST, DEEPEST, MOST = 4000, 8, 100_000  # characters of a text, levels of brackets, specs of one grid
+_TOKEN = re.compile(r"\s+|'[^']*'|\"[^\"]*\"|[(){}=,]|[^\s(){}=,'\"]+|['\"]")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 class SpecError(GamekitError):
     """A spec that cannot be read, or names something that does not exist."""
+
+
+def literal(word: str) -> Any:
+    """A word in a spec: a number, on or off, or itself."""
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return {"on": True, "off": False, "true": True, "false": False}.get(word.lower(), word)
+
+
+def write(value: Any) -> str:
+    """A parameter's value as it stands in a spec, quoted where it would be read as something else."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, Each):
+        return "{" + ",".join(map(write, value)) + "}"
+    text = str(value)
+    if not isinstance(value, str) or (re.fullmatch(r"[\w.+\-/]+", text) and literal(text) == text):
+        return text
+    return f'"{text}"' if "'" in text else f"'{text}'"
+
+
+class Each(tuple):
+    """Several values of one parameter, each of which is meant."""
 
 
 @dataclass(frozen=True)
@@ -33,91 +68,136 @@ class Spec:
         return hash(str(self))
 
 
-_WORD = re.compile(r"[^\s,()=\"']+")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "…"
+# ---------------------------------------------------------------------------------------- reading
 
 
 def parse(text: str | Spec) -> Spec:
-    """Read a spec; every mistake is one sentence.
+    """Read one spec; every mistake is one sentence.
 
     >>> print(parse("alphabeta( depth = 4, heuristic=windows(count=30) )"))
     alphabeta(depth=4,heuristic=windows(count=30))
     """
+    found = read(text)
+    if _choices(found) != 1 or _has_sets(found):
+        raise SpecError(f"{_shortened(str(found))} names several; one is allowed here")
+    return found
+
+
+def read(text: str | Spec) -> Spec:
+    """Read a spec in which sets may stand for several values."""
     if isinstance(text, Spec):
         return text
     if not isinstance(text, str):
-        raise SpecError(f"a spec is a text such as 'alphabeta(depth=4)'; given {text!r}")
-    if len(text) > 4000:
-        raise SpecError(f"a spec has at most 4000 characters; given {len(text)}")
-    reader = _Reader(text)
-    value = reader.value(0)
-    reader.blank()
-    if reader.at < len(text):
-        raise reader.error(f"unexpected {text[reader.at]!r}")
-    if not isinstance(value, Spec):
-        value = Spec(str(value)) if isinstance(value, str) else value
+        raise SpecError(f"a spec is a text such as 'alphabeta(depth=4)'; given {_shortened(repr(text))}")
+    if len(text) > LONGEST:
+        raise SpecError(f"a spec has at most {LONGEST} characters; given {len(text)}")
+    tokens = [token for token in _TOKEN.findall(text) if token.strip()]
+    try:
+        value = _value(ast.parse(_as_python(tokens), mode="eval").body)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        said = str(error) if type(error) is ValueError else "brackets, commas or '=' do not match"
+        raise SpecError(
+            f"cannot read {_shortened(text)!r}: {said}; a spec looks like name or name(key=value,key=value)"
+        ) from None
+    value = Spec(value) if isinstance(value, str) else value
     if not isinstance(value, Spec) or not _NAME.match(value.name):
-        raise reader.error("a spec starts with a name")
+        raise SpecError(f"cannot read {_shortened(text)!r}: a spec starts with a name, such as alphabeta(depth=4)")
     return value
 
 
-class _Reader:
-    def __init__(self, text: str):
-        self.text, self.at = text, 0
+def _as_python(tokens: list[str]) -> str:
+    """The same as a Python expression: every bare word that is a value becomes a constant."""
+    found: list[str] = []
+    depth = 0
+    for token, following in itertools.zip_longest(tokens, tokens[1:]):
+        if following is not None and token not in "(){}=," and following not in "(){}=,":
+            raise ValueError(f"a comma is missing between {token!r} and {following!r}")
+        depth += (token in "({") - (token in ")}")
+        if depth > DEEPEST:
+            raise ValueError(f"nested more than {DEEPEST} deep")
+        if token in ("'", '"'):
+            raise ValueError("a quotation mark is not closed")
+        if token in "(){}=,":
+            found.append(token)
+        elif token[0] in "'\"":
+            found.append(repr(token[1:-1]))
+        elif following in ("(", "="):
+            if not _NAME.match(token):
+                raise ValueError(f"{token!r} is not a name")
+            found.append(token)
+        else:
+            found.append(_constant(token))
+    return " ".join(found)
 
-    def error(self, what: str) -> SpecError:
-        shown = self.text if len(self.text) <= 80 else self.text[:77] + "…"
-        return SpecError(f"cannot read {shown!r} at character {self.at + 1}: {what}; "
-                         "a spec looks like name or name(key=value,key=value)")
 
-    def blank(self) -> None:
-        while self.at < len(self.text) and self.text[self.at].isspace():
-            self.at += 1
+def _constant(word: str) -> str:
+    value = literal(word)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    return repr(value)
 
-    def take(self, char: str) -> bool:
-        self.blank()
-        if self.text.startswith(char, self.at):
-            self.at += 1
-            return True
-        return False
 
-    def word(self) -> str:
-        self.blank()
-        found = _WORD.match(self.text, self.at)
-        if not found:
-            raise self.error("a name or a value is missing")
-        self.at = found.end()
-        return found.group()
-
-    def value(self, level: int) -> Any:
-        if level > 8:
-            raise self.error("nested more than eight deep")
-        self.blank()
-        for quote in "'\"":
-            if self.text.startswith(quote, self.at):
-                end = self.text.find(quote, self.at + 1)
-                if end < 0:
-                    raise self.error("a quotation that does not end")
-                inside, self.at = self.text[self.at + 1 : end], end + 1
-                return inside
-        word = self.word()
-        if not self.take("("):
-            return literal(word)
+def _value(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        return -node.operand.value  # type: ignore[operator]
+    if isinstance(node, ast.Set):
+        return Each(_value(one) for one in node.elts)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id == "float" and node.args:
+            return float(node.args[0].value)  # type: ignore[attr-defined]
+        if node.args:
+            raise ValueError(f"'=' is missing in {node.func.id}(…)")
         settings: dict[str, Any] = {}
-        while not self.take(")"):
-            if settings and not self.take(","):
-                raise self.error("',' or ')' is missing")
-            key = self.word()
-            if not self.take("="):
-                raise self.error(f"'=' is missing after {key!r}")
-            if key in settings:
-                raise self.error(f"{key!r} is set twice")
-            settings[key] = self.value(level + 1)
-        return Spec(word, settings)
+        for keyword in node.keywords:
+            if keyword.arg in settings:
+                raise ValueError(f"{keyword.arg!r} is set twice")
+            settings[str(keyword.arg)] = _value(keyword.value)
+        return Spec(node.func.id, settings)
+    raise ValueError("a name, a number, a call or a set is expected")
+
+
+def _shortened(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+# --------------------------------------------------------------------------------------- choices
+
+
+def _has_sets(value: Any) -> bool:
+    return isinstance(value, Each) or (isinstance(value, Spec) and any(map(_has_sets, value.settings.values())))
+
+
+def _choices(value: Any) -> int:
+    """How many values a value with sets stands for."""
+    if isinstance(value, Each):
+        return sum(map(_choices, value))
+    return math.prod(map(_choices, value.settings.values())) if isinstance(value, Spec) else 1
+
+
+def expand(spec: str | Spec) -> list[Spec]:
+    """Every spec that one with sets stands for, the last parameter varying fastest.
+
+    >>> [str(one) for one in expand("alphabeta(depth={1,2},heuristic=moves)")]
+    ['alphabeta(depth=1,heuristic=moves)', 'alphabeta(depth=2,heuristic=moves)']
+    """
+    found = read(spec)
+    if (count := _choices(found)) > MOST:
+        raise SpecError(f"{_shortened(str(found))} stands for {count:,} specs; at most {MOST:,} are allowed")
+    return _expanded(found)
+
+
+def _expanded(value: Any) -> list[Any]:
+    if isinstance(value, Each):
+        return [one for part in value for one in _expanded(part)]
+    if not isinstance(value, Spec):
+        return [value]
+    grids = itertools.product(*map(_expanded, value.settings.values()))
+    return [Spec(value.name, dict(zip(value.settings, point, strict=True))) for point in grids]
+
+
+# ------------------------------------------------------------------------------------ parameters
 
 
 @dataclass(frozen=True)
@@ -149,6 +229,7 @@ class Param:
     def check(self, owner: str, name: str, value: Any) -> Any:
         """The value in its right type, or an error that names owner, parameter, value and what is allowed."""
         kind, good = self._kind(), True
+        value = value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
         if isinstance(value, Spec) and not value.settings and kind is str:
             value = value.name
         if self.choices:
@@ -189,3 +270,8 @@ def find(kind: str, name: str, known: Iterable[str]) -> str:
     if name in names:
         return name
     raise SpecError(f"there is no {kind} {name!r}; there are {', '.join(sorted(names))}{nearest(name, names)}")
+
+
+def changed(params: Mapping[str, Param], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Of checked settings those that differ from their default, in declared order: what a canonical spec names."""
+    return {name: settings[name] for name, param in params.items() if name in settings and settings[name] != param.default}

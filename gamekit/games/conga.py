@@ -13,8 +13,10 @@ import re
 
 import numpy as np
 
-from ..compiled import helper, popcount, trailing_zeros
-from ..core import RUNNING, WON, Game, PositionError, Record, Symmetry
+from ..jit.intrinsics import helper, popcount, trailing_zeros
+from ..core import RUNNING, WON, Game, Record, Rules, Symmetry
+from ..errors import PositionError
+from ..specs import Param
 
 DIRECTIONS = ("NW", "N", "NE", "W", "E", "SW", "S", "SE")
 STEPS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
@@ -29,22 +31,34 @@ STATE = np.dtype([
 
 NEXT = np.array([[4 * r + 4 * dr + c + dc if 0 <= r + dr < 4 and 0 <= c + dc < 4 else -1 for dr, dc in STEPS]
                  for r in range(4) for c in range(4)], np.int8)  # the cell one step on, -1 beyond the edge
+ORDERS = {  # in which the directions of a cell are listed; ties and node counts depend on it
+    "rows": ("NW", "N", "NE", "W", "E", "SW", "S", "SE"),
+    "columns": ("NW", "W", "SW", "N", "S", "NE", "E", "SE"),
+    "clockwise": ("N", "NE", "E", "SE", "S", "SW", "W", "NW"),
+}
 LEFT, RIGHT = np.uint32(0x1111), np.uint32(0x8888)  # the outer columns
 
 
-def moves(s, out):
-    """Every (cell, direction) whose first step is neither off the board nor onto the enemy."""
-    count = 0
-    mine, theirs = s.owned[s.turn - 1], s.owned[2 - s.turn]
-    while mine:
-        cell = trailing_zeros(mine)
-        mine &= mine - np.uint32(1)
-        for direction in range(8):
-            to = NEXT[cell, direction]
-            if to >= 0 and not (theirs >> np.uint32(to)) & np.uint32(1):
-                out[count] = cell * 8 + direction
-                count += 1
-    return count
+def _lister(order):
+    """A rule that lists every move (cell, direction), the directions of a cell in this order."""
+    order = np.array(order, np.int8)
+
+    def moves(s, out):
+        """Every (cell, direction) whose first step is neither off the board nor onto the enemy."""
+        count = 0
+        mine, theirs = s.owned[s.turn - 1], s.owned[2 - s.turn]
+        while mine:
+            cell = trailing_zeros(mine)
+            mine &= mine - np.uint32(1)
+            for i in range(8):
+                direction = order[i]
+                to = NEXT[cell, direction]
+                if to >= 0 and not (theirs >> np.uint32(to)) & np.uint32(1):
+                    out[count] = cell * 8 + direction
+                    count += 1
+        return count
+
+    return moves
 
 
 def play(s, move):
@@ -91,6 +105,9 @@ def count_moves(s, who):
     return count
 
 
+LISTERS = {name: _lister([DIRECTIONS.index(word) for word in order]) for name, order in ORDERS.items()}
+
+
 class Conga(Game):
     """Ten stones each on a 4×4 board; whoever cannot move loses.
 
@@ -100,16 +117,18 @@ class Conga(Game):
     name = "conga"
     state = STATE
     width = 128
-    moves = moves
+    moves = LISTERS["rows"]
     play = play
+    params = {"directions": Param("rows", "the order in which a cell's moves are listed", choices=tuple(ORDERS))}
     players = ("A", "B")
     marks = ".AB"
     infers_turn = False
     default_heuristic = "moves"
     move_help = "row, column and compass direction, zero-based from the top left, such as 00S or 33NW"
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, directions: str = "rows"):
+        super().__init__(**({"directions": directions} if directions != "rows" else {}))
+        self._rules = RULES[directions]
 
     def setup(self, s: Record) -> None:
         s.turn = 1
@@ -153,7 +172,7 @@ class Conga(Game):
     def token(self, owner: int, label: str) -> str:
         return self.marks[owner] + label
 
-    def fill(self, s: Record, rows: list[list[str]]) -> None:
+    def fill(self, s: Record, rows: list[list[str]], check: bool = True) -> None:
         if [len(row) for row in rows] != [4] * 4:
             raise PositionError("conga has 4 rows of 4 cells, such as '. A3 B10 .', and a line 'A to move'")
         for r, row in enumerate(rows):
@@ -165,10 +184,16 @@ class Conga(Game):
                 s.board[r, c] = (self.marks.index(found[1]), int(found[2])) if found[1] else (0, 0)
         for who in (1, 2):
             stones = int(s.board["stones"][s.board["owner"] == who].sum())
-            if stones != STONES:
+            if check and stones != STONES:
                 raise PositionError(f"{self.players[who - 1]} has {stones} stones; each player has {STONES}")
         s.turn = s.turn or 1
         self._derive(s)
 
     def judge(self, s: Record) -> int:
         return RUNNING if count_moves(s, int(s.turn)) else WON
+
+
+RULES = {
+    name: Conga._rules if name == "rows" else Rules(lister, play, STATE, Conga.width, f"{__name__}.Conga.{name}")
+    for name, lister in LISTERS.items()
+}

@@ -23,8 +23,9 @@ import numpy as np
 from numba import carray
 from numba.extending import overload
 
-from ..compiled import ahead, helper
-from ..core import DRAW, RUNNING, WON, Game, PositionError, Record, Rules, Symmetry
+from ..jit.intrinsics import ahead, helper
+from ..core import DRAW, RUNNING, WON, Game, Record, Rules, Symmetry
+from ..errors import PositionError
 from ..specs import Param, SpecError
 
 SIDE = 32  # the longest side of a board
@@ -266,7 +267,7 @@ class KInARow(Game):
     def cells(self, s: Record) -> list[list[tuple[int, str]]]:
         return [[(int(owner), "") for owner in row] for row in board(s, None)]
 
-    def fill(self, s: Record, rows: list[list[str]]) -> None:
+    def fill(self, s: Record, rows: list[list[str]], check: bool = True) -> None:
         if all(len(row) == 1 for row in rows) and self.cols > 1:
             rows = [list(row[0]) for row in rows]
         if [len(row) for row in rows] != [self.cols] * self.rows:
@@ -279,7 +280,10 @@ class KInARow(Game):
                     raise PositionError(f"row {r + 1}, column {c + 1}: {mark!r} is no cell; allowed: . X O (or 0 1 2)")
                 s.cells[r * self.cols + c] = kinds[mark.lower()]
         self._derive(s)
-        self._possible(s)
+        if check:
+            self._possible(s)
+        elif not s.turn:
+            s.turn = 1 + int((s.cells == 1).sum() > (s.cells == 2).sum())
 
     def _possible(self, s: Record) -> None:
         grid = board(s, None)

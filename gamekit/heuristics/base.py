@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import math
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +15,15 @@ import numpy as np
 from numba import carray, njit, types
 from numba.core.errors import NumbaError
 
-from ..compiled import LEAF, Compiled, address, call_leaf, compiled
-from ..core import Game, GamekitError, Leaf, Position, a_position
-from ..freshness import fingerprint, fresh
-from ..specs import Param, Spec, check
+from ..jit.compiled import Compiled, compiled
+from ..jit.intrinsics import LEAF, address, call_leaf
+from ..core import Game, Leaf, Position, a_position
+from ..errors import GamekitError
+from ..jit.user_code import fingerprint, fresh
+from ..games import GAMES, game
+from ..specs import Param, Spec, SpecError, check, find, parse
 
+HEURISTICS: dict[tuple[str, str], Heuristic] = {}  # (game's name, heuristic's name) → heuristic
 MOST_WEIGHTS = 1024
 
 
@@ -137,7 +142,7 @@ class Heuristic:
         name = None if self.own else f"{self.function.__module__}.{self.name}.{kind.__module__.split('.')[-1]}"
         if name and view and shape and not self.sees_state:
             name += f".{shape[0]}x{shape[1]}"
-        return Compiled(leaf, LEAF, name)
+        return Compiled(leaf, LEAF, name, self.function.__module__)
 
     def value(self, position: Position, me: int | None = None) -> float:
         """What the compiled heuristic says of a position, for player `me` (default: who is to move)."""
@@ -223,15 +228,11 @@ def evaluate(function, data, me, weights):
 
 
 def _built_in(game: str, name: str, settings: dict[str, Any]) -> Heuristic:
-    from . import HEURISTICS
-
     return HEURISTICS[game, name].with_(**settings)
 
 
 def _unpacked(raw: bytes) -> Heuristic:
     """A user's heuristic in another process: known there by its name as well."""
-    from . import HEURISTICS
-
     made = object.__new__(Heuristic)
     made.__dict__.update(cloudpickle.loads(raw))
     for game in made.games:
@@ -256,3 +257,84 @@ def _why_not_compiled(heuristic: Heuristic, error: NumbaError) -> str:
     where = f"{_short(heuristic._file)}, line {line}: {source}"
     return (f"heuristic {heuristic.name!r} cannot be compiled: {reason} ({where}); "
             "use plain Python on numbers and arrays, and decorate functions it calls with @gk.helper")
+
+
+# --------------------------------------------------------------------------------------- registry
+
+
+
+def heuristic(games: str | tuple[str, ...], params: Mapping[str, float | Param] | None = None,
+              **facts: Any) -> Callable[[Callable], Heuristic]:
+    """Make a plain function a heuristic of a game, usable wherever a name is, at native speed.
+
+    The function takes `(board, me, params)`: the board as an array (see each game), the player the value
+    is for (1 or 2; the other is `3 - me`), and the weights in the order of `params`. Name the first
+    argument `state` to see every field of the position instead.
+
+    >>> import gamekit as gk
+    >>> @gk.heuristic("connect_four", params={"middle": 1.0})
+    ... def middle_column(board, me, params):
+    ...     score = 0.0
+    ...     for row in range(board.shape[0]):
+    ...         if board[row, 3] == me:
+    ...             score += params[0]
+    ...     return score
+    >>> gk.player("alphabeta(depth=2,heuristic=middle_column)").choose(gk.game("connect_four").start()).move
+    '4'
+    """
+    if isinstance(games, str):
+        games = (games,)
+    if not isinstance(games, (tuple, list)) or not all(isinstance(name, str) for name in games):
+        raise HeuristicError(f"@heuristic takes a game's name or several; given {games!r}")
+    names: tuple[str, ...] = tuple(games)
+    for name in names:
+        find("game", parse(name).name, GAMES)
+    names = tuple(parse(name).name for name in names)
+    weights = {key: value if isinstance(value, Param) else _weight(key, value) for key, value in (params or {}).items()}
+
+    def decorate(function: Callable) -> Heuristic:
+        made = Heuristic(function, names, weights, about=facts.pop("about", (function.__doc__ or "").split("\n")[0]),
+                         **facts)
+        for name in names:
+            there = HEURISTICS.get((name, made.name))
+            if there is not None and not there.own and made.own:
+                raise HeuristicError(f"{name} already has a built-in heuristic {made.name!r}; choose another name")
+            HEURISTICS[name, made.name] = made
+        return made
+
+    return decorate
+
+
+def _weight(key: str, value: float) -> Param:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise SpecError(f"weight {key!r} is a finite number; given {value!r}")
+    return Param(float(value), "a weight")
+
+
+def names_of(game_name: str) -> list[str]:
+    """The heuristics of a game."""
+    return [name for owner, name in HEURISTICS if owner == game_name]
+
+
+def heuristic_of(spec: str | Spec | Heuristic | None, of: Game | str) -> Heuristic:
+    """The heuristic a spec names for a game; without one, the game's default."""
+    board = game(of)
+    if isinstance(spec, Heuristic):
+        spec.suits(board)
+        return spec
+    if spec is None:
+        if board.default_heuristic is None:
+            known = ", ".join(names_of(board.name)) or "your own"
+            raise HeuristicError(f"{board.name} has no default heuristic; name one of {known}")
+        spec = board.default_heuristic
+    wanted = parse(spec)
+    found = HEURISTICS.get((board.name, wanted.name))
+    if found is None:
+        homes = sorted({owner for owner, name in HEURISTICS if name == wanted.name})
+        if homes:
+            raise HeuristicError(f"heuristic {wanted.name!r} belongs to {' and '.join(homes)}, not to {board.name}; "
+                                 f"{board.name} has {', '.join(names_of(board.name)) or 'none'}")
+        find(f"heuristic of {board.name}", wanted.name, names_of(board.name))
+    assert found is not None
+    found.suits(board)
+    return found.with_(**wanted.settings) if wanted.settings else found

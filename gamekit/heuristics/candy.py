@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import helper, trailing_zeros
+from ..jit.intrinsics import helper, trailing_zeros
 from ..core import Position
 from ..games.candy import ONE, neighbours
 from ..specs import Param
-from . import heuristic
-from .base import Part
+from .base import Part, heuristic
 
 
 def _cell(position: Position, cell: int) -> tuple[int, int]:

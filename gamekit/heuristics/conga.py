@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import popcount, trailing_zeros
+from ..jit.intrinsics import popcount, trailing_zeros
 from ..core import Position
 from ..games.conga import NEXT, count_moves
 from ..specs import Param
-from . import heuristic
-from .base import Part
+from .base import Part, heuristic
 
 WAYS = (NEXT >= 0).sum(axis=1)  # directions that stay on the board: corner 3, edge 5, centre 8
 KIND = np.searchsorted([3, 5, 8], WAYS)  # 0 corner, 1 edge, 2 centre

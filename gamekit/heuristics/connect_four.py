@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import helper
+from ..jit.intrinsics import helper
 from ..core import Game, Position
 from ..games.k_in_a_row import board as board_of
 from ..specs import Param
-from . import heuristic
-from .base import Part
+from .base import Part, heuristic
 from .connect_k import K_IN_A_ROW, STEPS
 
 UP = (1, 2, 3, 3, 2, 1)  # by row, from the bottom

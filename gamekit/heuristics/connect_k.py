@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import helper, popcount
+from ..jit.intrinsics import helper, popcount
 from ..core import Position
 from ..games.k_in_a_row import board as board_of
 from ..specs import Param
-from . import heuristic
-from .base import Part
+from .base import Part, heuristic
 
 STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))  # row, column, both diagonals
 K_IN_A_ROW = ("connect_k", "mnk", "connect_four")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import helper
+from ..jit.intrinsics import helper
 from ..core import Position
 from ..games.k_in_a_row import board as board_of
 from ..specs import Param
-from . import heuristic
-from .base import Part
+from .base import Part, heuristic
 from .connect_k import K_IN_A_ROW, STEPS
 
 

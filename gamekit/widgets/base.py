@@ -10,7 +10,7 @@ import anywidget
 import traitlets
 from IPython import get_ipython
 
-from ..core import GamekitError
+from ..errors import GamekitError
 
 HERE = Path(__file__).parent
 _LIVE: dict[str, list[Live]] = {}  # the widgets each notebook cell has made

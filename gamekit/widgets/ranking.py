@@ -12,12 +12,13 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import display
 
-from ..core import Game, GamekitError
+from ..core import Game
+from ..errors import GamekitError
 from ..heuristics import heuristic_of, names_of
-from ..match import match
-from ..players import player as player_of
-from ..show import tag
-from ..stats import wilson
+from ..matches.match import match
+from ..players.base import player as player_of
+from .drawing import tag
+from ..statistics import wilson
 from .checkup import board_of
 
 BATCH = 10  # games of a pair between two looks at the clock

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..core import Game, GamekitError, Position
-from ..engine.solve import Solver
+from ..core import Game, Position
+from ..errors import GamekitError
+from ..solvers.solver import Solver
 from ..games import game as game_of
 from ..heuristics import Heuristic, heuristic_of
-from ..show import signed, svg, value_text
-from ..transcripts import read_transcript
+from .drawing import signed, svg, value_text
+from ..matches.transcripts import read_transcript
 from .base import Live
 
 Judge = Callable[[Position], Mapping[str, float | None] | None]  # every move's exact value for the mover, where known

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import Position
-from ..engine import montecarlo, workspace
-from ..players import Choice, Player
+from ..search import montecarlo, workspace
+from ..players.base import Choice, Player
 
 TICK = 0.2  # seconds between two signs of life
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from ..core import GamekitError, Position
-from ..engine.reference import Node, Plain, search_plain
+from ..core import Position
+from ..errors import GamekitError
+from ..search.reference import Node, Plain, search_plain
 from ..heuristics import heuristic_of
-from ..players import Player, SearchPlayer
-from ..players import player as player_of
-from ..show import svg, value_text
+from ..players.base import Player, SearchPlayer
+from ..players.base import player as player_of
+from .drawing import svg, value_text
 from .base import Live
 
 CAP = 50_000  # positions generated a side

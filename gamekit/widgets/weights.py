@@ -7,8 +7,8 @@ from typing import Any
 
 from ..core import Position
 from ..heuristics import Heuristic, heuristic_of
-from ..seen import Seen
-from ..show import value_text
+from .explanation import Seen
+from .drawing import value_text
 from ..specs import Param
 from .base import Live
 

@@ -16,7 +16,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from gamekit.lab import command, environment
+from gamekit.notebook.lab import command, environment
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
          "--disable-sync", "--no-first-run"]

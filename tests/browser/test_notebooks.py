@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from gamekit.lab import command
+from gamekit.notebook.lab import command
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]

@@ -54,7 +54,7 @@ def small():
 @pytest.fixture(scope="session")
 def expected(small, tmp_path_factory):
     """What that sweep leaves when nothing happens to it."""
-    from gamekit.sweep import sweep
+    from gamekit.experiments.old_sweep import sweep
 
     folder = tmp_path_factory.mktemp("expected") / "s"
     sweep(**small, out=folder, workers=1)

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from gamekit.match import match
+from gamekit.matches.match import match
 
 
 def steady(position):

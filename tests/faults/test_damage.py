@@ -6,9 +6,9 @@ import shutil
 import pytest
 from conftest import games, products
 
-from gamekit.store import StoreError
-from gamekit.sweep import repair, sweep
-from gamekit.verify import keep_whole, verify
+from gamekit.experiments.old_store import StoreError
+from gamekit.experiments.old_sweep import repair, sweep
+from gamekit.experiments.old_verify import keep_whole, verify
 
 PLACES = 200
 

@@ -10,10 +10,10 @@ import time
 import pytest
 from conftest import games, in_child, products, start_child
 
-from gamekit.core import GamekitError
-from gamekit.store import Lock, StoreError
-from gamekit.sweep import sweep
-from gamekit.verify import verify
+from gamekit.errors import GamekitError
+from gamekit.experiments.old_store import Lock, StoreError
+from gamekit.experiments.old_sweep import sweep
+from gamekit.experiments.old_verify import verify
 
 
 def test_the_second_sweep_is_told_who_holds_the_folder(tmp_path):
@@ -103,7 +103,7 @@ def test_a_readonly_folder_is_refused_before_the_first_game(expected, tmp_path, 
 
 
 def test_records_of_another_schema(tmp_path):
-    from gamekit.store import digest
+    from gamekit.experiments.old_store import digest
 
     folder = tmp_path / "s"
     grid = {"games": "mnk", "players": "random", "opponents": "random", "games_each": 2, "out": folder, "workers": 1}

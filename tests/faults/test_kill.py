@@ -11,9 +11,9 @@ import time
 import pytest
 from conftest import games, in_child, products, start_child
 
-from gamekit import store as rooms
-from gamekit.sweep import sweep
-from gamekit.verify import verify
+from gamekit.experiments import old_store as rooms
+from gamekit.experiments.old_sweep import sweep
+from gamekit.experiments.old_verify import verify
 
 
 def die():

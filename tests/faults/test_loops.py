@@ -2,7 +2,7 @@
 
 import pytest
 
-from gamekit.sweep import sweep
+from gamekit.experiments.old_sweep import sweep
 
 
 def check_loops(games):

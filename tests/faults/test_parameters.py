@@ -5,8 +5,8 @@ import sys
 import pytest
 import yaml
 
-from gamekit.core import GamekitError
-from gamekit.sweep import run_file, sweep
+from gamekit.errors import GamekitError
+from gamekit.experiments.old_sweep import run_file, sweep
 
 GOOD = {"games": ["mnk"], "players": ["random"], "opponents": ["leftmost"], "games_each": 2}
 NAN, INF = float("nan"), float("inf")
@@ -72,12 +72,12 @@ def test_numbers_are_named_with_what_is_allowed(name, value):
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, "two", True])
 def test_workers(workers, monkeypatch):
-    from gamekit.pool import Pool
+    from gamekit.experiments.old_pool import Pool
 
     assert "workers=" in said(lambda: Pool(workers, None, None, 1))
 
 
 def test_two_places_to_play():
-    from gamekit.pool import Pool
+    from gamekit.experiments.old_pool import Pool
 
     assert "one of workers, scheduler and executor" in said(lambda: Pool(2, "tcp://127.0.0.1:1", None, 1))

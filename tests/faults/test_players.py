@@ -8,8 +8,8 @@ import psutil
 import pytest
 from bad_players import HARMLESS, QUICK, SLOW, Liar, good, hangs, hangs_compiled, reseeds, swallows
 
-from gamekit.match import match
-from gamekit.sweep import sweep
+from gamekit.matches.match import match
+from gamekit.experiments.old_sweep import sweep
 
 LIMIT = 0.4
 
@@ -101,7 +101,7 @@ def test_reseeding_the_global_generators_changes_nothing():
 
 @pytest.mark.parametrize("code", [7, -1, 3.0, True, None, "3", float("nan"), Liar()], ids=repr)
 def test_a_player_of_ones_own_class_is_checked_too(code):
-    from gamekit.players import Player
+    from gamekit.players.base import Player
 
     class Odd(Player):
         name = "odd"
@@ -115,7 +115,7 @@ def test_a_player_of_ones_own_class_is_checked_too(code):
 
 
 def test_a_player_that_will_not_leave():
-    from gamekit.players import Player
+    from gamekit.players.base import Player
 
     class Sulks(Player):
         name = "sulks"
@@ -131,7 +131,7 @@ def test_a_player_that_will_not_leave():
 
 
 def test_a_player_that_fails_to_begin():
-    from gamekit.players import Player
+    from gamekit.players.base import Player
 
     class Absent(Player):
         name = "absent"

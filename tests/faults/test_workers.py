@@ -16,8 +16,8 @@ import psutil
 import pytest
 from conftest import games, products
 
-from gamekit import pool
-from gamekit.sweep import sweep
+from gamekit.experiments import old_pool as pool
+from gamekit.experiments.old_sweep import sweep
 
 LARGER = {"games": ["connect_four"], "players": ["alphabeta(depth={2,3})"], "opponents": ["random"], "games_each": 200,
           "openings": 20, "seed": 3, "block": 10}
@@ -200,7 +200,7 @@ def test_a_cluster_behind_tls(tmp_path):
 
 
 def test_no_scheduler_is_said_in_one_sentence(monkeypatch):
-    from gamekit.core import GamekitError
+    from gamekit.errors import GamekitError
 
     with pytest.raises(GamekitError, match="no Dask scheduler answers at 'nonsense://x'"):
         sweep("mnk", "random", "random", games_each=2, scheduler="nonsense://x")

@@ -14,7 +14,7 @@ import plain_rules
 import pytest
 
 import gamekit as gk
-from gamekit.engine.reference import search_plain
+from gamekit.search.reference import search_plain
 
 HERE = Path(__file__).parent
 PLAYTHROUGHS = HERE / "playthroughs"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from gamekit import claims, data
-from gamekit.core import GamekitError
-from gamekit.reports import conga, connect_four, judges, mnk, printed
+from gamekit.notebook import claims, data
+from gamekit.errors import GamekitError
+from gamekit.reports import conga, connect_four, judges, mnk
+from gamekit.reports import printed
 
 
 def test_every_claim_is_complete_and_judged():
@@ -19,8 +20,8 @@ def test_every_claim_is_complete_and_judged():
 
 
 def test_the_tables_a_claim_reads_are_promised():
-    from gamekit.runner import promised
-    from gamekit.suite import NOTEBOOKS
+    from gamekit.notebook.runner import promised
+    from gamekit.notebook.suite import NOTEBOOKS
 
     for one in claims.claims():
         for table in one["tables"]:

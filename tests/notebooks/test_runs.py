@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import sync_playwright
 
-from gamekit import runner, site, suite
+from gamekit.notebook import runner, site, suite
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gamekit.parameters import declared
-from gamekit.runner import promised
-from gamekit.suite import NOTEBOOKS, profiles
+from gamekit.notebook.parameters import declared
+from gamekit.notebook.runner import promised
+from gamekit.notebook.suite import NOTEBOOKS, profiles
 
 ALL = sorted(NOTEBOOKS.glob("[0-9]*_*.ipynb"))
 NAMES = ["00_start_here", "10_conga", "20_candy", "30_connect_k", "40_mnk", "50_connect_four", "60_search",

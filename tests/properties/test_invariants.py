@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gamekit as gk
-from gamekit.engine.deepen import Search
-from gamekit.engine.reference import search_plain
+from gamekit.search.deepening import Search
+from gamekit.search.reference import search_plain
 from gamekit.games.k_in_a_row import KInARow
-from gamekit.players import order_flags
+from gamekit.players.base import order_flags
 
 BOARDS = ["AlmondJoy", "Ayds", "Bit-O-Honey", "Mounds", "ReesesPieces"]
 
@@ -122,7 +122,7 @@ def test_2_keys_are_equal_exactly_when_positions_are(spec, count):
 
 def test_2_the_search_s_digests_do_not_collide():
     """The table trusts 64 bits; a weak digest would show here."""
-    from gamekit.engine.reference import _Twin
+    from gamekit.search.reference import _Twin
 
     for spec in ("conga", "connect_four", "mnk(m=9,n=9,k=5)"):
         game, rng, seen = gk.game(spec), random.Random(spec), {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gamekit as gk
-from gamekit.accuracy import measure, sample, truths
+from gamekit.experiments.old_accuracy import measure, sample, truths
 
 BOARD = "mnk(m=3,n=4,k=3)"
 

@@ -11,7 +11,7 @@ import plain_rules
 import pytest
 
 import gamekit as gk
-from gamekit.compiled import cache_folder
+from gamekit.jit.cache import cache_folder
 
 
 def shell(*arguments, text=None, **environment):

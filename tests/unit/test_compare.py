@@ -5,8 +5,8 @@ import json
 import pytest
 
 import gamekit as gk
-from gamekit.compare import compare
-from gamekit.core import GamekitError
+from gamekit.analysis.old_compare import compare
+from gamekit.errors import GamekitError
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ from unittest import mock
 import pytest
 
 import gamekit as gk
-from gamekit import guard
-from gamekit.engine import duel
-from gamekit.match import opening_lines
-from gamekit.referee import Referee, fixtures, root_seed, two_players
+from gamekit.matches import sandbox as guard
+from gamekit.matches import whole_game as duel
+from gamekit.matches.match import opening_lines
+from gamekit.matches.referee import Referee, fixtures, root_seed, two_players
 
 GAMES = ("connect_four", "conga", "candy(board=Ayds)", "mnk(m=4,n=5,k=4)", "mnk", "mnk(m=15,n=15,k=5)",
          "connect_k(columns=6,rows=5,k=4,gravity=on)", "connect_k(columns=9,rows=7,k=5)")
@@ -221,7 +221,7 @@ def test_an_answer_after_the_limit_is_late():
 
 def test_a_suspension_costs_nothing(monkeypatch):
     """By the clock every move here is late; by the guard's reckoning the process was asleep."""
-    from gamekit import referee
+    from gamekit.matches import referee
 
     monkeypatch.setattr(guard, "overdue", lambda log, limit, started: False)
     monkeypatch.setattr(referee, "thread_time", lambda: 0.0)

@@ -13,7 +13,7 @@ import plain_rules
 import pytest
 
 import gamekit as gk
-from gamekit.engine.perft import distinct, perft, tree_size
+from gamekit.search.perft import distinct, perft, tree_size
 
 BOARDS = ["AlmondJoy", "Ayds", "Bit-O-Honey", "Mounds", "ReesesPieces"]
 FIVE = ["conga", "candy(board=ReesesPieces)", "connect_k", "mnk", "connect_four"]

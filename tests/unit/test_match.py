@@ -5,10 +5,10 @@ import json
 import pytest
 
 import gamekit as gk
-from gamekit.core import GamekitError
-from gamekit.match import match, opening_lines, play_game
-from gamekit.openings import openings
-from gamekit.referee import Referee, fixtures, root_seed, two_players
+from gamekit.errors import GamekitError
+from gamekit.matches.match import match, opening_lines, play_game
+from gamekit.matches.openings import openings
+from gamekit.matches.referee import Referee, fixtures, root_seed, two_players
 
 DEEP = "alphabeta(depth=2)"
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import gamekit as gk
-from gamekit.engine.perft import distinct, perft
-from gamekit.engine.reference import search_plain
+from gamekit.search.perft import distinct, perft
+from gamekit.search.reference import search_plain
 
 # ------------------------------------------------------------ the game: three in a row loses (30 lines)
 MISERE = """

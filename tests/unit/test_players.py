@@ -421,7 +421,7 @@ def test_uct_s_line_is_legal_and_its_tree_bounded():
     for move in choice.line:
         position = position.play(move)
     assert sum(player._engine.tree[1:8]["visits"]) == 30000
-    from gamekit.engine.montecarlo import MonteCarlo
+    from gamekit.search.montecarlo import MonteCarlo
 
     tiny = MonteCarlo(game, 1, True, megabytes=0.0001)
     assert tiny.run(game.start(), 3000, None).tries.sum() == 3000

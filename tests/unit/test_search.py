@@ -18,11 +18,11 @@ import plain_rules
 import pytest
 
 import gamekit as gk
-from gamekit.engine import deepen
-from gamekit.engine.deepen import Search
-from gamekit.engine.order import ORDERS
-from gamekit.engine.reference import search_plain
-from gamekit.players import order_flags
+from gamekit.search import deepening as deepen
+from gamekit.search.deepening import Search
+from gamekit.search.ordering import ORDERS
+from gamekit.search.reference import search_plain
+from gamekit.players.base import order_flags
 
 WIN = 1e12
 MIXED = ["best+history+centre", "history+sides", "best+report", "best+history"]

@@ -8,9 +8,9 @@ import pytest
 
 import gamekit as gk
 from gamekit.heuristics import HEURISTICS
-from gamekit.seen import seen
-from gamekit.show import effects, svg, value_text
-from gamekit.transcripts import read_transcript, text, transcript
+from gamekit.widgets.explanation import seen
+from gamekit.widgets.drawing import effects, svg, value_text
+from gamekit.matches.transcripts import read_transcript, text, transcript
 
 LINES = {
     "connect_four": "4435232165",

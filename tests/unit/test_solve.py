@@ -6,8 +6,8 @@ import random
 import pytest
 
 import gamekit as gk
-from gamekit.core import GamekitError
-from gamekit.engine.solve import Solver
+from gamekit.errors import GamekitError
+from gamekit.solvers.solver import Solver
 
 BOARDS = ("connect_four(columns=5,rows=4)", "connect_k(columns=4,rows=4,k=3,gravity=on)",
           "connect_k(columns=4,rows=3,k=1,gravity=on)", "connect_k(columns=32,rows=3,k=3,gravity=on)",

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gamekit.engine.drop_solver import DropSolver
-from gamekit.engine.line_solver import LineSolver
+from gamekit.solvers.drop_solver import DropSolver
+from gamekit.solvers.line_solver import LineSolver
 
 Cells = frozenset[tuple[int, int]]
 Shape = tuple[int, int, int]  # rows, columns, k

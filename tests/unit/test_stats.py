@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from gamekit.core import GamekitError
-from gamekit.stats import ELO, SPRT, bradley_terry, elo_score, paired, sign_test, wilson
+from gamekit.errors import GamekitError
+from gamekit.statistics import ELO, SPRT, bradley_terry, elo_score, paired, sign_test, wilson
 
 
 @pytest.mark.parametrize(("wins", "games"), [(0, 1), (1, 1), (0, 40), (40, 40), (7, 20), (500, 1000), (3, 99_999)])

@@ -6,11 +6,11 @@ import sqlite3
 
 import pytest
 
-from gamekit import store as rooms
-from gamekit.referee import Record
-from gamekit.store import Job, Lock, Store, StoreError, sealed_rows, write_file
-from gamekit.tables import frame
-from gamekit.verify import keep_whole, seal, verify
+from gamekit.experiments import old_store as rooms
+from gamekit.matches.referee import Record
+from gamekit.experiments.old_store import Job, Lock, Store, StoreError, sealed_rows, write_file
+from gamekit.analysis.old_tables import frame
+from gamekit.experiments.old_verify import keep_whole, seal, verify
 
 PLAN = {"jobs": 3, "pairs": [["mnk", "a", "b"], ["mnk", "a", "c"]], "players": {}, "openings": None}
 

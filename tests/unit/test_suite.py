@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gamekit import runner, suite
-from gamekit.parameters import ParameterError, check, declared, given_in, read_cell, split
+from gamekit.notebook import runner, suite
+from gamekit.notebook.parameters import ParameterError, check, declared, given_in, read_cell, split
 
 CELL = '''depth: int = 3      # [1..8] plies
 ties: str = "first"  # [first|random] ties

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 import gamekit as gk
-from gamekit.core import GamekitError
-from gamekit.match import match
-from gamekit.plan import Plan, expand, read_sweep
-from gamekit.sweep import load, repair, run_file, sweep
-from gamekit.tables import csv
-from gamekit.verify import verify
+from gamekit.errors import GamekitError
+from gamekit.matches.match import match
+from gamekit.experiments.old_plan import Plan, expand, read_sweep
+from gamekit.experiments.old_sweep import load, repair, run_file, sweep
+from gamekit.analysis.old_tables import csv
+from gamekit.experiments.old_verify import verify
 
 GRID = {"games": ["connect_four"], "players": ["alphabeta(depth={1,2})", "random"], "opponents": ["leftmost", "random"],
         "games_each": 12, "openings": 4, "seed": 5}

@@ -9,8 +9,9 @@ import pytest
 
 import gamekit as gk
 from gamekit.heuristics import HEURISTICS
-from gamekit.match import play_game
-from gamekit.widgets import check_heuristic, play_board, rank, review, search_tree, weights
+from gamekit.matches.match import play_game
+from gamekit.widgets import check_heuristic, play_board, rank, search_tree
+from gamekit.widgets import review, weights
 
 GAMES = ["connect_four", "conga", "candy(board=Ayds)", "mnk", "connect_k(columns=5,rows=4,k=4)", "mnk(m=19,n=19,k=5)"]
 

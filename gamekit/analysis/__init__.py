@@ -1,0 +1,1 @@
+"""A frame → summaries with intervals, and plots."""

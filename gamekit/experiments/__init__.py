@@ -1,0 +1,1 @@
+"""Grids, and the measurements: plan → jobs → any executor → Parquet parts → one tidy frame."""

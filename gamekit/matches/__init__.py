@@ -1,0 +1,1 @@
+"""Games between players: the referee, its sandbox, whole games in compiled code, openings, transcripts."""

@@ -1,0 +1,1 @@
+"""Notebooks as experiments: the report object, checked parameters, the runner, claims, the site."""

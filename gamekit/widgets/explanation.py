@@ -1,0 +1,66 @@
+"""The evaluation seen: a position with what made its score drawn on the board, and the sums beside it."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+from ..core import Position
+from ..heuristics import Heuristic, heuristic_of
+from .drawing import GAIN, LOSS, grouped, signed, svg, value_text
+from ..specs import Spec
+
+LEFT = "style='text-align:left'"
+
+
+class Seen:
+    """A position as a heuristic sees it. `parts` are the pieces of the score, `value` is what the search would get."""
+
+    def __init__(self, position: Position, heuristic: str | Spec | Heuristic | None = None, me: int | None = None):
+        self.position, self.heuristic = position, heuristic_of(heuristic, position.game)
+        self.me = position.turn if me is None else me
+        self.parts = self.heuristic.explain(position, self.me)
+        self.value = self.heuristic.value(position, self.me)
+
+    @property
+    def total(self) -> float:
+        """What the parts add up to; the value itself where they explain all of it."""
+        return sum(part.value for part in self.parts)
+
+    def __repr__(self) -> str:
+        lines = [f"{self.heuristic} = {value_text(self.value)} for {self.position.game.players[self.me - 1]}"]
+        return "\n".join(lines + [f"{signed(sum(p.value for p in parts)):>8}  {len(parts)} × {what}"
+                                  for (what, _), parts in grouped(self.parts).items()])
+
+    def _repr_svg_(self) -> str:
+        return svg(self.position, self.parts, last=False)
+
+    def _repr_html_(self) -> str:
+        """Pointing at a row leaves only its parts on the board; no script is needed for that."""
+        name = f"gk-seen-{id(self):x}"
+        rows, rules = [], [f".{name} :is(td,th){{padding:1px 8px;text-align:right}}"]
+        for i, ((what, gain), parts) in enumerate(grouped(self.parts).items()):
+            share = signed(sum(p.value for p in parts))
+            rows.append(f'<tr class="gk-row{i}"><td style="color:{GAIN if gain else LOSS}">{"━" if gain else "╍"}</td>'
+                        f"<td {LEFT}>{html.escape(what)}</td><td>{len(parts)}</td><td>{share}</td></tr>")
+            rules.append(f".{name}:has(.gk-row{i}:hover) .gk-part:not(.gk-kind{i}){{opacity:.06}}")
+        head = (f"<b>{html.escape(str(self.heuristic))}</b> = <b>{value_text(self.value)}</b> for "
+                f"{html.escape(self.position.game.players[self.me - 1])}"
+                f"<div style='opacity:.75'>{html.escape(self.heuristic.about)}</div>")
+        titles = f"<tr><th></th><th {LEFT}>part</th><th>how many</th><th>adds</th></tr>"
+        table = f"<table style='border-collapse:collapse;margin:8px 0'>{titles}{''.join(rows)}</table>"
+        if not any(part.cells for part in self.parts):
+            table = ""  # a heuristic that does not say what it is made of
+        return (f"<style>{''.join(rules)}</style><div class='gk-seen {name}' style='display:flex;flex-wrap:wrap;"
+                f"gap:20px;align-items:flex-start'>{self._repr_svg_()}"
+                f"<div style='flex:1 1 15em;max-width:26em'>{head}{table}</div></div>")
+
+
+def seen(position: Position, heuristic: Any = None, me: int | None = None) -> Seen:
+    """Which cells, windows, streaks or blocks made the score of a position, drawn on its board.
+
+    >>> import gamekit as gk
+    >>> seen(gk.game("conga").start(), "squares").total
+    0.0
+    """
+    return Seen(position, heuristic, me)
