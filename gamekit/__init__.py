@@ -34,7 +34,7 @@ WHERE: dict[str, str] = {
         "experiments.measure": "sweep match searches accuracy values load replay",
         "analysis.summaries": "win_rates rate mean ratings paired elo sprt both_sides",
         "analysis.compare": "compare",
-        "widgets.drawing": "svg",
+        "drawing": "svg",
         "widgets.explanation": "explain",
         "widgets": "check_heuristic play_board rank review search_tree weights",
     }.items()

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .jit.compiled import Compiled
-from .jit.cache import cache_folder
 from .errors import GamekitError
 from .games import GAMES, game
 from .heuristics import HEURISTICS, heuristic_of
-from .players.base import PLAYERS
+from .jit.cache import cache_folder
+from .jit.compiled import Compiled
+from .players import PLAYERS
 from .specs import Param, write
-from .experiments.old_store import StoreError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return options.run(options) or 0
     except GamekitError as error:
         print(f"gamekit: {error}", file=sys.stderr)
-        return 1 if isinstance(error, StoreError) else 2
+        return 1 if type(error).__name__ == "FolderError" else 2
     except KeyboardInterrupt as error:
         print(f"gamekit: {str(error) or 'stopped'}", file=sys.stderr)
         return 130
@@ -82,16 +81,17 @@ def build() -> argparse.ArgumentParser:
     play = command("play", _play, "let two players play one game", "game", "first", "second")
     play.add_argument("--seed", type=int, default=0)
     play.add_argument("--moves", default="", help="moves to start from")
-    play.add_argument("--cap", type=int, help="plies after which a game without end is stopped")
-    play.add_argument("--limit", type=float, help="seconds a move may take")
+    play.add_argument("--max-plies", type=int, help="plies after which a game is stopped")
+    play.add_argument("--move-seconds", type=float, help="seconds a move may take before its player forfeits")
 
     match = command("match", _match, "let two players play many games", "game", "first", "second")
     match.add_argument("--games", type=int, default=100)
     match.add_argument("--openings", type=int, help="random openings, each played by both sides")
     match.add_argument("--seed", type=int, default=0)
-    match.add_argument("--cap", type=int, help="plies after which a game without end is stopped")
-    match.add_argument("--limit", type=float, help="seconds a move may take")
+    match.add_argument("--max-plies", type=int, help="plies after which a game is stopped")
+    match.add_argument("--move-seconds", type=float, help="seconds a move may take before its player forfeits")
     match.add_argument("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"), help="stop as soon as this is decided")
+    match.add_argument("--workers", type=int, help="processes on this machine")
 
     compare = command("compare", _compare, "which heuristic is better, by how much, and are we sure", "game")
     compare.add_argument("heuristics", nargs="+", metavar="HEURISTIC")
@@ -216,28 +216,74 @@ def _eval(options: argparse.Namespace) -> None:
 
 
 def _play(options: argparse.Namespace) -> None:
-    from .matches.match import play_game
+    from .matches.single_game import play_game
 
     played = play_game(options.game, options.first, options.second, seed=options.seed, moves=options.moves,
-                       cap=options.cap, limit=options.limit)
+                       max_plies=options.max_plies, move_seconds=options.move_seconds)
     _print(options, played.to_dict(), str(played))
 
 
 def _match(options: argparse.Namespace) -> None:
-    from .matches.match import match
+    from .analysis.summaries import elo, sprt, win_rates
+    from .experiments.measure import match
 
-    result = match(options.game, options.first, options.second, games=options.games, openings=options.openings,
-                   seed=options.seed, cap=options.cap, limit=options.limit,
-                   sprt=tuple(options.sprt) if options.sprt else None, progress=not options.json)
-    _print(options, result.to_dict(), str(result))
+    played = match(
+        options.game,
+        options.first,
+        options.second,
+        options.games,
+        openings=options.openings,
+        seed=options.seed,
+        max_plies=options.max_plies,
+        sprt=tuple(options.sprt) if options.sprt else None,
+        workers=options.workers,
+        progress=False if options.json else None,
+        **({} if options.move_seconds is None else {"move_seconds": options.move_seconds}),
+    )
+    row = win_rates(played).iloc[0].to_dict()
+    low, high = row["win_rate_low"], row["win_rate_high"]
+    known = low == low
+    ended = {str(k): int(v) for k, v in played["termination"].value_counts().items() if v}
+    data: dict[str, Any] = {
+        "game": str(played["game"].iloc[0]),
+        "players": [str(played[who].iloc[0]) for who in ("player", "opponent")],
+        "games": len(played),
+        "wins": [int(row["wins"]), int(row["losses"])],
+        "draws": int(row["draws"]),
+        "distinct": int(row["distinct"]),
+        "terminations": ended,
+        "interval": [float(low), float(high)] if known else None,
+        "turns": float(played["plies"].mean()),
+        "nodes": [int(played["generated"].sum()), int(played["opponent_generated"].sum())],
+    }
+    rated = elo(played).iloc[0]
+    share = f"{row['win_rate']:.1%}" + (f" (95 %: {low:.1%} to {high:.1%})" if known else "")
+    lines = [
+        f"{data['game']}: {data['players'][0]} against {data['players'][1]}",
+        f"games      {len(played)}, distinct {data['distinct']}",
+        f"wins       {data['wins'][0]} = {share}; losses {data['wins'][1]}, draws {data['draws']}",
+        f"ended by   {', '.join(f'{label} {count}' for label, count in ended.items())}",
+        f"mean plies {data['turns']:.1f}; nodes {data['nodes'][0]} and {data['nodes'][1]}",
+    ]
+    if known:
+        lines.append(f"Elo        {rated['elo']:+.0f} [{rated['elo_low']:+.0f}, {rated['elo_high']:+.0f}]")
+    if options.sprt:
+        test = sprt(played, *options.sprt).iloc[0].to_dict()
+        data["sprt"] = {key: value.item() if hasattr(value, "item") else value for key, value in test.items()}
+        lines.append(f"SPRT       llr {test['llr']:.2f}; {test['decision'] or 'not decided'}")
+    elif not known:
+        data["warning"] = "both players are deterministic and only replayed games, so no interval is given; use openings"
+        lines.append(f"warning    {data['warning']}")
+    for note in played["note"][played["note"] != ""].unique()[:3]:
+        lines.append(f"note       {note}")
+    _print(options, data, "\n".join(lines))
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from .experiments.old_accuracy import measure
-    from .analysis.old_compare import compare
+    from .analysis.compare import compare
 
     result = compare(options.game, options.heuristics, depths=options.depths, opponents=options.opponents,
-                     games=options.games, seed=options.seed, measure=measure(options.exact) if options.exact else None)
+                     games=options.games, seed=options.seed, exact=options.exact or 0)
     _print(options, result.to_dict(), str(result))
 
 
@@ -303,15 +349,16 @@ def _solve_file(options: argparse.Namespace, board: Any, solver: Any) -> int:
 
 
 def _sweep(options: argparse.Namespace) -> int:
-    from .experiments.old_sweep import run_file
+    from .analysis.overview import run_file
 
-    print(run_file(options.file, out=options.out, workers=options.workers, scheduler=options.scheduler))
+    rates = run_file(options.file, out=options.out, workers=options.workers, scheduler=options.scheduler)
+    print(rates.to_string(index=False))
     return 0
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from .experiments.old_sweep import repair
-    from .experiments.old_verify import verify
+    from .analysis.overview import repair
+    from .experiments.folder import verify
 
     found = repair(options.folder) if options.repair else verify(options.folder)
     _print(options, found.to_dict(), str(found))
@@ -374,10 +421,11 @@ def _compiled_functions() -> list[Compiled]:
     import importlib
     import pkgutil
 
-    from . import search as engine
+    from . import matches, search, solvers
 
-    for module in pkgutil.iter_modules(engine.__path__, engine.__name__ + "."):
-        importlib.import_module(module.name)
+    for folder in (search, solvers, matches):
+        for module in pkgutil.iter_modules(folder.__path__, folder.__name__ + "."):
+            importlib.import_module(module.name)
     found: dict[str, Compiled] = {}
     for name, loaded in list(sys.modules.items()):
         if name.startswith("gamekit"):
@@ -385,8 +433,9 @@ def _compiled_functions() -> list[Compiled]:
             found |= {thing.name: thing for thing in things if thing.name}
     for kind in GAMES.values():
         board = kind()
-        for rule in (board._rules.moves, board._rules.play):
-            found[rule.name or ""] = rule
+        variants = [board, *(kind(**{name: one}) for name, p in kind.params.items() for one in p.choices or ())]
+        for rules in {id(one._rules): one._rules for one in variants}.values():
+            found |= {rule.name or "": rule for rule in (rules.moves, rules.play)}
         for owner, name in HEURISTICS:
             if owner == board.name:
                 found |= {code.name or "": code for code in HEURISTICS[owner, name].prepared(board)}

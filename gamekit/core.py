@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -306,7 +307,7 @@ class Position:
     """
 
     __slots__ = ("_codes", "data", "game", "last", "parent", "ply", "winner")
-    picture: ClassVar[Callable[[Position], str] | None] = None  # set by `show`
+    drawn_by: ClassVar[str] = "gamekit.drawing"  # loaded when a notebook shows a position
 
     def __init__(self, game: Game, data: np.ndarray, winner: int | None = None,
                  parent: Position | None = None, last: int | None = None):
@@ -449,8 +450,8 @@ class Position:
             return f"{self.game!r}.position({str(self)!r})"
         return f"{self.game!r}.replay({self.game.join(line)!r})"
 
-    def _repr_svg_(self) -> str | None:
-        return Position.picture(self) if Position.picture else None
+    def _repr_svg_(self) -> str:
+        return import_module(Position.drawn_by).svg(self)
 
     def __reduce__(self) -> Any:
         return _position, (self.game, self.data.tobytes(), self.winner)

@@ -109,7 +109,11 @@ def _as_python(tokens: list[str]) -> str:
     """The same as a Python expression: every bare word that is a value becomes a constant."""
     found: list[str] = []
     depth = 0
-    for token, following in itertools.zip_longest(tokens, tokens[1:]):
+    for before, token, following in zip(["", *tokens], tokens, [*tokens[1:], None], strict=False):
+        if token == "(" and not _NAME.match(before):
+            raise ValueError("brackets without a name before them")
+        if token == "," and following in (")", "}"):
+            raise ValueError("a comma without a value after it")
         if following is not None and token not in "(){}=," and following not in "(){}=,":
             raise ValueError(f"a comma is missing between {token!r} and {following!r}")
         depth += (token in "({") - (token in ")}")

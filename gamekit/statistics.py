@@ -231,9 +231,10 @@ def llr(counts: Numbers, elo0: float, elo1: float, model: str = "normalized") ->
         elo0, elo1: the hypotheses, in the Elo of the model.
         model: "logistic" (Elo) or "normalized" (normalised Elo: the same effort whatever the rate of draws).
 
-    >>> round(float(llr([379, 10170, 21828, 10640, 343], 0, 2)), 3)
-    2.946
+    >>> round(float(llr([379, 10170, 21828, 10640, 343], 0, 2)), 2)
+    2.95
     """
+    _check("sprt", model in ("logistic", "normalized"), f"model={model!r}", "'logistic', 'normalized'")
     results = _outcomes(counts)
     results = np.where(results == 0, UNSEEN, results)
     share = results / results.sum(axis=-1, keepdims=True)
@@ -261,7 +262,7 @@ def _likeliest(share: np.ndarray, elo: float, model: str) -> np.ndarray:
 def _tilted(share: np.ndarray, gap: np.ndarray) -> np.ndarray:
     """share / (1 + x gap), with the one x for which the mean of gap is zero (and the sum is then one)."""
     low, high = -1 / gap.max(axis=-1, keepdims=True), -1 / gap.min(axis=-1, keepdims=True)
-    x, left, right = np.zeros_like(low), low, high
+    x, left, right = np.zeros_like(low), low * (1 - 1e-14), high * (1 - 1e-14)
     for _ in range(100):
         part = gap / (1 + x * gap)
         mean, slope = (share * part).sum(axis=-1, keepdims=True), -(share * part**2).sum(axis=-1, keepdims=True)
@@ -269,7 +270,7 @@ def _tilted(share: np.ndarray, gap: np.ndarray) -> np.ndarray:
         # The mean has a pole at both ends; times `span` it is almost straight, which suits Newton's method.
         span = (x - low) * (high - x)
         new = x - mean * span / (slope * span + mean * (low + high - 2 * x))
-        last, x = x, np.where((new > left) & (new < right), new, (left + right) / 2)
+        last, x = x, np.where((new >= left) & (new <= right), new, (left + right) / 2)
         if (np.abs(x - last) <= 1e-13 * (high - low)).all():
             break
     return share / (1 + x * gap)
@@ -295,7 +296,7 @@ class SPRT:
             number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
             _check("sprt", number and low < value < high, f"{name}={value}", f"a number between {low} and {high}")
         _check("sprt", self.elo0 < self.elo1, f"elo0={self.elo0} elo1={self.elo1}", "elo0 below elo1")
-        _check("sprt", self.model in ("logistic", "normalized"), f"model={self.model}", "logistic, normalized")
+        llr(self.counts, self.elo0, self.elo1, self.model)  # refuses other counts and models
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -319,8 +320,9 @@ class SPRT:
 
     def add_until_decided(self, scores: Numbers) -> int | None:
         """Count games or pairs in order, up to the one that decides. Return its number, or None if there is none."""
-        kinds, (low, high) = len(self.counts), self.bounds
-        places = np.rint(np.asarray(scores, float) * (kinds - 1)).astype(int)
+        kinds, (low, high), data = len(self.counts), self.bounds, np.asarray(scores, float)
+        _check("sprt", bool(((data >= 0) & (data <= 1)).all()), "a score beyond 0 and 1", "mean scores from 0 to 1")
+        places = np.rint(data * (kinds - 1)).astype(int)
         for start in range(0, len(places), 4096):
             sums = np.cumsum(np.eye(kinds, dtype=int)[places[start : start + 4096]], axis=0) + self.counts
             values = llr(sums, self.elo0, self.elo1, self.model)

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import CenteredNorm, Normalize, to_rgba
+from matplotlib.colors import CenteredNorm, Normalize, to_rgb, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Rectangle
@@ -37,11 +37,12 @@ Colours = Mapping[str, str] | None
 
 WIDTH = 8.0  # inches: text of 9 points stays readable in print
 # Okabe and Ito's colours, which colour-blind readers tell apart; their yellow is too pale for lines and is brown here
-BLUE, RED, GREEN, PINK, ORANGE, SKY, BROWN = "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #8C6D1F".split()
-COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, "#000000", BROWN)
-MARKS, DASHES = "os^Dv<PX", ("-", "--", ":", "-.")
+BLUE, RED, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
+COLOURS = (BLUE, RED, GREEN, "#CC79A7", ORANGE, "#56B4E9", "#000000", "#8C6D1F")
+MARKS, DASHES = "os^Dv<PX*", ("-", "--", ":", "-.")  # one mark more than colours: all pairs differ
 INK, GREY, SILVER, PALE = "#222222", "#777777", "#BDBDBD", "#E2E2E2"
 MEANINGS = {"wins": BLUE, "draws": SILVER, "losses": ORANGE, "reproduced": GREEN, "refuted": RED, "undecided": SILVER}
+MIDDLE: Any = {"ha": "center", "va": "center_baseline", "fontsize": 9.5}  # a text in a cell
 DOT: Any = {"ls": "", "ms": 6.5, "mew": 1.6, "clip_on": False, "in_layout": False}
 DIAMOND: Any = DOT | {"marker": "D", "ms": 9, "mfc": "none", "mec": INK, "zorder": 5}  # what the report printed
 PRINTED = "printed in the report"
@@ -63,18 +64,22 @@ STYLE: Any = {
 
 
 class Panels(Figure):
-    """A figure that Jupyter shows once: not as the value of a cell too if pyplot is about to show it anyway."""
+    """A figure that Jupyter shows once: if it is the value of a cell, pyplot does not show it again."""
 
     def _ipython_display_(self) -> None:
         from matplotlib import pyplot
 
-        if "inline" not in mpl.get_backend() or not pyplot.fignum_exists(self.number):
-            raise NotImplementedError  # IPython then shows it like any figure
+        if "inline" in mpl.get_backend():
+            pyplot.close(self)
+        raise NotImplementedError  # IPython then shows it like any figure
 
 
 @contextmanager
 def style() -> Iterator[None]:
     """The house style for a `with` block: matplotlib's defaults with a few changes, restored afterwards."""
+    from matplotlib import pyplot
+
+    pyplot.draw_if_interactive()  # a notebook's backend is set up now: in the block, its settings would be undone
     with matplotlib.style.context(["default", STYLE]):
         yield
 
@@ -100,7 +105,7 @@ def save(drawn: Figure | Axes, path: str | Path) -> list[Path]:
     """
     from matplotlib import pyplot
 
-    figure = drawn if isinstance(drawn, Figure) else drawn.get_figure(root=True)
+    figure: Any = drawn if isinstance(drawn, Figure) else drawn.get_figure(root=True)
     paths = [Path(f"{path}.png"), Path(f"{path}.svg")]
     paths[0].parent.mkdir(parents=True, exist_ok=True)
     with style():
@@ -142,72 +147,79 @@ def dots(
     colors: {name: colour}. ax: where to draw. Returns the Axes, or the Figure with several panels.
     """
     values = [value] if isinstance(value, str) else list(value)
+    xlabels = [xlabel] * len(values) if isinstance(xlabel, str) else list(xlabel)
     frame, tidy = _tidy(frame, values, label=label, group=by, panel=panel)
     groups, panels = list(dict.fromkeys(tidy.group)), list(dict.fromkeys(tidy.panel))
     colour, measured = colour_of(groups, colors), [_measured(frame, name) for name in values]
-    placed, heights = [], []
-    for name in panels:
-        part = tidy[tidy.panel == name]
-        means = measured[0].value[part.index].groupby(part.label, sort=False).mean()
-        rows = list((means.sort_values(ascending=False, kind="stable") if sort else means).index)
-        part = part.assign(row=part.label.map(rows.index), order=part.group.map(groups.index))
-        part = part.sort_values(["row", "order"], kind="stable")
-        each = part.groupby("row").row
-        lanes = 1 if connect else each.size().max()
-        part["y"] = part.row + (each.cumcount() - (each.transform("size") - 1) / 2) * (0 if connect else 0.76 / lanes)
-        rows = [_wrap(text, 34) for text in rows]
-        placed.append((part, rows))
-        heights.append(0.1 + len(rows) * max(0.1 + 0.17 * max(lanes, *(1 + text.count("\n") for text in rows)), 0.3))
-    height = 0.9 + sum(heights) + 0.3 * len(panels)
-    shared = {"sharey": "row", "sharex": "col", "height_ratios": heights}
-    figure, grid = _canvas(ax, len(panels), len(values), height, title, **shared)
+    shares = [_is_share(name, data, percent) for name, data in zip(values, measured, strict=True)]
+    placed = [_rows(tidy[tidy.panel == name], groups, measured[0].value if sort else None, connect) for name in panels]
+    heights = [height for *_, height in placed]
+    shared: Any = {"sharey": "row", "sharex": "col", "height_ratios": heights}
+    figure, grid = _canvas(ax, len(panels), len(values), 0.9 + 0.3 * len(panels) + sum(heights), title, **shared)
     keys: dict[str, Line2D] = {}
     notes: dict[str, Line2D] = {}
-    shares = [_is_share(name, data, percent) for name, data in zip(values, measured, strict=True)]
     for i, at in enumerate(grid):
         down, across = divmod(i, len(values))
-        part, rows = placed[down]
+        part, rows, _ = placed[down]
         data = measured[across].loc[part.index].assign(y=part.y)
         samples = {f"{values[across]}_low", f"{values[across]}_high"} <= set(frame)
         if connect:
             ends = data.value.groupby(part.row).agg(["min", "max"])
             at.hlines(ends.index, ends["min"], ends["max"], color=SILVER, lw=2, zorder=1)
         for g, group in enumerate(groups):
-            some, look = data[part.group == group], DOT | {"color": colour[group], "marker": _mark(g)}
-            hollow, beyond = some.low.isna() & samples, some[some.value.isna() & some.low.notna()]
-            at.hlines(some.y, some.low, some.high, color=colour[group], lw=2, alpha=0.8)
-            at.plot(some.value[~hollow], some.y[~hollow], **look)
-            at.plot(some.value[hollow], some.y[hollow], **look, mfc="white")
-            at.plot(beyond.low, beyond.y, **look | {"marker": ">", "ms": 8})
+            look = DOT | {"color": colour[group], "marker": MARKS[g % 9]}
+            notes |= _draw_dots(at, data[part.group == group], look, samples)
             if by:
                 keys[group] = Line2D([], [], **look)
-            if (hollow & some.value.notna()).any():
-                notes["hollow: no interval"] = Line2D([], [], **DOT, marker="o", color=GREY, mfc="white")
-            if len(beyond):
-                notes["more than this"] = Line2D([], [], **DOT, marker=">", color=GREY)
         for row, some in data.dropna(subset="printed").groupby(part.row):
             if some.printed.nunique() == 1:  # one diamond, in the middle of the row
                 some = some[:1].assign(y=row)
             at.plot(some.printed, some.y, **DIAMOND)
             notes[PRINTED] = Line2D([], [], **DIAMOND)
         at.set_yticks(range(len(rows)), rows)
-        at.set_ylim(len(rows) - 0.45, -0.55)
+        at.set(ylim=(len(rows) - 0.45, -0.55), xscale="log" if log else "linear")
         at.tick_params(axis="y", length=0)
         at.grid(axis="y", ls=":")
         at.spines["left"].set_visible(False)
-        if log:
-            at.set_xscale("log")
-        same = shares[across] == shares[0]  # a limit of a rate is none of a count
+        same = shares[across] == shares[0]  # the limits of a rate are not those of a count
         _scale(at.xaxis, measured[across], shares[across], limits if same else None, log)
         for name, x in _named(line).items() if same else ():
             at.axvline(x, color=GREY, lw=1.1, ls="--", zorder=1)
             at.text(x, 1, name, transform=at.get_xaxis_transform(), ha="center", va="bottom", fontsize=9, color=GREY)
-        last = down == len(panels) - 1
-        at.set_xlabel((xlabel if isinstance(xlabel, str) else xlabel[across]) or _words(values[across]) if last else "")
-        if panel and not across:
-            at.set_title(panels[down])
+        name = "" if across else panels[down]
+        _around(at, i, len(values), len(grid), xlabels[across] or _words(values[across]), "", name)
     _legend(figure, ax, keys | notes)
     return grid[0] if len(grid) == 1 else figure
+
+
+def _rows(part: pd.DataFrame, groups: list[str], rank: pd.Series | None, connect: bool) -> tuple[Any, list[str], float]:
+    """Where the dots of a panel go: its part of the frame with `row` and `y`, the rows' names, the height in inches."""
+    rows = list(dict.fromkeys(part.label))
+    if rank is not None:
+        means = rank[part.index].groupby(part.label, sort=False).mean()
+        rows = list(means.sort_values(ascending=False, kind="stable").index)
+    part = part.assign(row=part.label.map(rows.index), order=part.group.map(groups.index))
+    part = part.sort_values(["row", "order"], kind="stable")
+    each = part.groupby("row").row
+    lanes, texts = each.size().max(), [_wrap(text, 34) for text in rows]
+    part["y"] = part.row + (each.cumcount() - (each.transform("size") - 1) / 2) * (0.3 if connect else 0.76) / lanes
+    height = max(0.3, 0.12 + 0.13 * (2 if connect else lanes), 0.3 + 0.16 * max(text.count("\n") for text in texts))
+    return part, texts, 0.1 + height * len(rows)
+
+
+def _draw_dots(ax: Axes, some: pd.DataFrame, look: dict[str, Any], samples: bool) -> dict[str, Line2D]:
+    """Dots of one colour with their intervals; returns what the legend has to explain."""
+    hollow, beyond = some.low.isna() & samples, some[some.value.isna() & some.low.notna()]
+    ax.hlines(some.y, some.low, some.high, color=look["color"], lw=2, alpha=0.8)
+    ax.plot(some.value[~hollow], some.y[~hollow], **look)
+    ax.plot(some.value[hollow], some.y[hollow], **look, mfc="white")
+    ax.plot(beyond.low, beyond.y, **look | {"marker": ">", "ms": 8})
+    notes = {}
+    if (hollow & some.value.notna()).any():
+        notes["hollow: no interval"] = Line2D([], [], **DOT, marker="o", color=GREY, mfc="white")
+    if len(beyond):
+        notes["more than this"] = Line2D([], [], **DOT, marker=">", color=GREY)
+    return notes
 
 
 @style()
@@ -249,10 +261,9 @@ def lines(
     groups, panels = list(dict.fromkeys(tidy.group)), list(dict.fromkeys(tidy.panel))
     colour, names = colour_of(groups, colors), {text: _wrap(text, 18) for text in [*groups, *_named(line)]}
     piled = tidy.drop_duplicates(["panel", "group"])
-    lengths = piled.group.map(lambda text: 1 + names[text].count("\n")).groupby(piled.panel).sum()
-    end = (
-        labels == "end" and piled.groupby("panel").size().max() <= 8 and lengths.max() <= (16 if len(panels) < 4 else 9)
-    )
+    lengths = piled.group.map(lambda text: 1 + names[text].count("\n")).groupby(piled.panel).agg(["size", "sum"])
+    fits = lengths["size"].max() <= 8 and lengths["sum"].max() <= (16 if len(panels) <= columns else 9)
+    end = labels == "end" and fits
     room = 0.075 * max(len(text) for name in names.values() for text in name.split("\n")) if end else 0
     down, across = _shape(len(panels), min(columns, int(WIDTH / (1.7 + room))))
     height = 3.9 if down == 1 else 0.6 + 2.3 * down
@@ -262,11 +273,11 @@ def lines(
         here = tidy[tidy.panel == name].sort_values("x", kind="stable")
         for group, some in here.groupby("group", sort=False):
             g = groups.index(group)
-            look: Any = {"color": colour[group], "marker": _mark(g), "ls": DASHES[g // 8 % 4], "ms": 5, "lw": 1.8}
+            look: Any = {"color": colour[group], "marker": MARKS[g % 9], "ls": DASHES[g // 8 % 4], "ms": 5, "lw": 1.8}
             if band:
                 at.fill_between(some.x, some.low, some.high, color=colour[group], alpha=0.15, lw=0)
             keys[group] = at.plot(some.x, some.value, label=group, **look)[0]
-            at.plot(some.x, some.printed, **DIAMOND)
+            at.plot(some.x, some.printed, **DIAMOND | {"mec": colour[group]})
         if log:
             at.set_yscale("log")
         if ticks:
@@ -278,12 +289,12 @@ def lines(
         for text, height in _named(line).items():
             at.axhline(height, color=GREY, lw=1.1, ls="--", zorder=1, label=text)
         _around(at, i, across, len(panels), xlabel or _words(x), ylabel or _words(y), name)
+    keys = {group: keys[group] for group in groups} if by and labels and not end else {}
+    _legend(figure, ax, keys | ({PRINTED: Line2D([], [], **DIAMOND)} if tidy.printed.notna().any() else {}))
     if end:
         figure.draw_without_rendering()  # how far apart the names have to be depends on the height of the axes
         for at in grid:
             _name_ends(at, names)
-    keys = {group: keys[group] for group in groups} if by and labels and not end else {}
-    _legend(figure, ax, keys | ({PRINTED: Line2D([], [], **DIAMOND)} if tidy.printed.notna().any() else {}))
     return grid[0] if len(grid) == 1 else figure
 
 
@@ -332,24 +343,26 @@ def heat(
     figure, grid = _canvas(ax, down, across, height, title, len(panels))
     before: list[str] = []
     for i, (at, name) in enumerate(zip(grid, panels, strict=True)):
-        here = tidy[tidy.panel == name].dropna(subset="value")
+        here = tidy[tidy.panel == name]
         rows, cols = list(dict.fromkeys(here.row)), list(dict.fromkeys(here.column))
         ground = np.ones((len(rows), len(cols), 4))
-        for cell in here.itertuples():
+        for cell in here.dropna(subset="value").itertuples():
             r, c = rows.index(cell.row), cols.index(cell.column)
             ground[r, c] = to_rgba(PALE) if cell.mute else paint.to_rgba(cell.value)
             text = re.sub(r"^[-−+](?=[0.,]+\s?%?$)", "", write(cell.value))  # no "-0"
             at.text(c, r, text, color=GREY if cell.mute else _ink_on(ground[r, c]), **MIDDLE)
         at.imshow(ground, aspect="auto")
-        for r, c in _marked(mark, name):
-            if r in rows and c in cols:
-                frame_of = Rectangle((cols.index(c) - 0.5, rows.index(r) - 0.5), 1, 1, fill=False, ec=INK, lw=2.5)
-                frame_of.set(clip_on=False, path_effects=[withStroke(linewidth=5, foreground="white")])
-                at.add_patch(frame_of)
+        for own in _marked(mark, name):
+            if own[0] in rows and own[1] in cols:
+                corner = cols.index(own[1]) - 0.5, rows.index(own[0]) - 0.5
+                border = Rectangle(corner, 1, 1, fill=False, ec=INK, lw=2.5)
+                border.set(clip_on=False, path_effects=[withStroke(linewidth=5, foreground="white")])
+                at.add_patch(border)
         fit = max(4, int((WIDTH - 1 - 0.08 * max(map(len, rows))) / across / len(cols) / 0.085))
         at.set_xticks(range(len(cols)), [_wrap(text, fit) for text in cols])
         if max(len(word) for text in at.get_xticklabels() for word in text.get_text().split("\n")) > fit:
-            at.tick_params(axis="x", rotation=30)
+            for tick in at.get_xticklabels():
+                tick.set(rotation=30, ha="right", rotation_mode="anchor")
         at.set_yticks(range(len(rows)), [_wrap(text, 30) for text in rows])
         at.tick_params(length=0, labelleft=i % across == 0 or rows != before)
         at.grid(False)
@@ -388,7 +401,7 @@ def bars(
     whole = (counts % 1 == 0).all(axis=None) and counts.max(axis=None) > 1
     colour = colour_of(parts, {part: MEANINGS[part] for part in parts if part in MEANINGS} | dict(colors or {}))
     figure, (at,) = _canvas(ax, 1, 1, 1.1 + sum(0.38 + 0.13 * text.count("\n") for text in names), title)
-    left, keys = pd.Series(0.0, index=shares.index), {}
+    left, keys = pd.Series(0.0, index=shares.index), dict[str, Any]()
     for part in parts:
         keys[_words(part)] = at.barh(left.index, shares[part], left=left, color=colour[part], ec="white", height=0.7)
         for y, (start, size) in enumerate(zip(left, shares[part], strict=True)):
@@ -432,36 +445,33 @@ def board(
     down, across = -(-len(shown) // columns), min(columns, len(shown))
     cell = min(0.42, (WIDTH / across - 0.35) / wide)
     above = [_wrap(text, int((cell * wide + 0.2) / 0.075)) for text in above]
-    height = down * (cell * high + 0.35 + 0.17 * max(text.count("\n") + bool(text) for text in above)) + 0.3 * bool(
-        title
+    height = down * (cell * high + 0.35 + 0.17 * max(text.count("\n") + bool(text) for text in above))
+    figure, grid = _canvas(
+        ax, down, across, height + 0.3 * bool(title), title, len(shown), width=across * (cell * wide + 0.35)
     )
-    figure, grid = _canvas(ax, down, across, height, title, len(shown), width=across * (cell * wide + 0.35))
     for at, one, rows, text in zip(grid, shown, boards, above, strict=True):
         find = getattr(one.game, "winning_cells", None)
         won = {tuple(place) for place in find(one.record)} if one.winner and find else ()
         for r, c in np.ndindex(len(rows), len(rows[0])):
             owner, name = rows[r][c]
-            edge = {"ec": INK if (r, c) in won else "none", "lw": 2}
+            edge: Any = {"ec": INK if (r, c) in won else "none", "lw": 2}
             at.add_patch(Rectangle((c - 0.47, r - 0.47), 0.94, 0.94, fc="#e8ecf1"))
             if owner == 1:
                 at.add_patch(Circle((c, r), 0.4, fc=BLUE, **edge))
             elif owner == 2:
                 at.add_patch(Rectangle((c - 0.36, r - 0.36), 0.72, 0.72, fc=ORANGE, **edge))
             ink = (GREY, "white", "black")[owner]
-            at.text(c, r, name, color=ink, **MIDDLE | {"fontsize": min(10, 30 * cell)})
+            at.text(c, r, name, color=ink, **MIDDLE | {"fontsize": max(7, min(10, 30 * cell))})
         letters, drops = one.game.name == "candy", bool(getattr(one.game, "gravity", False))
         at.set_xticks(range(len(rows[0])), [chr(65 + c) if letters else str(c + drops) for c in range(len(rows[0]))])
         at.set_yticks(range(len(rows)), ["" if drops else str(r + letters) for r in range(len(rows))])
-        at.tick_params(length=0, pad=1, labelsize=min(9, 30 * cell), labelcolor=GREY)
+        at.tick_params(length=0, pad=1, labelsize=max(7, min(9, 30 * cell)), labelcolor=GREY)
         at.set(xlim=(-0.5, len(rows[0]) - 0.5), ylim=(len(rows) - 0.5, -0.5), aspect="equal")
         at.spines[:].set_visible(False)
         at.grid(False)
         if text:
             at.set_title(text, fontsize=9.5, fontweight="normal")
     return grid[0] if shown[0] is positions else figure
-
-
-MIDDLE: Any = {"ha": "center", "va": "center_baseline", "fontsize": 9.5}
 
 
 def _shape(count: int, columns: int) -> tuple[int, int]:
@@ -479,13 +489,14 @@ def _canvas(
     count: int = 0,
     width: float = WIDTH,
     **more: Any,
-) -> tuple[Figure, list[Axes]]:
+) -> tuple[Any, list[Any]]:
     """A figure and its first `count` axes, the others removed; or the reader's own axes."""
     count, title = count or down * across, title.replace(" %", "\u00a0%")
     if ax is not None:
         if count > 1:
             raise GamekitError(f"ax= has room for one panel, but this plot has {count}; leave ax out")
-        ax.set_title(title, loc="left", wrap=True)
+        if title:
+            ax.set_title(title, loc="left", wrap=True)
         return ax.get_figure(root=True), [ax]
     from matplotlib import pyplot
 
@@ -496,6 +507,7 @@ def _canvas(
     for at in axes.flat[:count]:  # said here, ticks look the same if they are made later, outside the style
         at.tick_params(color="#999999", labelsize=9.5, grid_color="#dddddd", grid_linewidth=0.8)
         at.set_axisbelow(True)
+    figure.get_layout_engine().set(wspace=0.05)
     if title:
         figure.suptitle(title, x=0.08 / width, ha="left", wrap=True)
     return figure, list(axes.flat[:count])
@@ -517,7 +529,7 @@ def _legend(figure: Figure, ax: Axes | None, keys: Mapping[str, Any]) -> None:
         figure.legend(keys.values(), keys.keys(), loc="outside lower left", ncols=across)
 
 
-def _name_ends(ax: Axes, names: Mapping[str, str]) -> None:
+def _name_ends(ax: Any, names: Mapping[str, str]) -> None:
     """Write the name of each line beside its end, moved up or down until no two overlap."""
     ends = [one for one in ax.get_lines() if names.get(one.get_label())]
     if not ends:
@@ -541,18 +553,10 @@ def _name_ends(ax: Axes, names: Mapping[str, str]) -> None:
     lifts = np.repeat([pile[0] for pile in piles], [pile[1] for pile in piles])
     lifts = np.clip(lifts, -0.05, max(-0.05, 1.05 - sizes.sum()))
     for i, y in zip(order, lifts + centres, strict=True):
-        colour = ends[i].get_color()
-        leader = {
-            "arrowstyle": "-",
-            "ls": ":",
-            "lw": 1,
-            "color": colour,
-            "relpos": (0, 0.5),
-            "shrinkA": 1,
-            "shrinkB": 4,
-        }
+        colour, ink = ends[i].get_color(), [0.75 * part for part in to_rgb(ends[i].get_color())]
+        leader = {"arrowstyle": "-", "ls": ":", "color": colour, "relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 4}
         place = {"xycoords": "axes fraction", "xytext": (1.04, y), "va": "center", "annotation_clip": False}
-        ax.annotate(names[ends[i].get_label()], paths[i][-1], fontsize=9, color=colour, arrowprops=leader, **place)
+        ax.annotate(names[ends[i].get_label()], paths[i][-1], fontsize=9, color=ink, arrowprops=leader, **place)
 
 
 def _scale(axis: Any, data: pd.DataFrame, share: bool, limits: Limits, log: bool) -> None:
@@ -595,9 +599,7 @@ def _tidy(frame: pd.DataFrame, needed: Sequence[str], **texts: Names | None) -> 
 
 def _once(tidy: pd.DataFrame, columns: list[str], rule: str) -> None:
     if repeats := int(tidy.duplicated(columns).sum()):
-        raise GamekitError(
-            f"{rule}, but {repeats} rows repeat another; average them first (gk.mean) or name by= or panel= columns"
-        )
+        raise GamekitError(f"{rule}, but {repeats} rows repeat another; average them first, or add by= or panel=")
 
 
 def _measured(frame: pd.DataFrame, value: str) -> pd.DataFrame:
@@ -634,7 +636,8 @@ def _text(value: Any, name: str = "") -> str:
     if isinstance(value, (bool, np.bool_)):
         value = "on" if value else "off"
     elif isinstance(value, (int, float, np.number)):
-        value = f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1000 else f"{value:.3g}"
+        number = float(value)
+        value = f"{number:,.0f}" if number.is_integer() or abs(number) >= 1000 else f"{number:.3g}"
     else:
         name = ""
     return f"{_words(name)} {value}".strip()
@@ -649,10 +652,6 @@ def _wrap(text: str, width: int) -> str:
     if len(text) <= width:
         return text
     return textwrap.fill(re.sub(r",(?=[^\s\d])", ", ", text), width, break_long_words=False, break_on_hyphens=False)
-
-
-def _mark(number: int) -> str:
-    return MARKS[(number + number // len(MARKS)) % len(MARKS)]
 
 
 def _ink_on(colour: Sequence[float]) -> str:

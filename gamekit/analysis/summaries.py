@@ -22,9 +22,10 @@ Rows = Iterable[dict[str, Any]]
 
 MEETING = ["game", "player", "opponent"]
 PLAYED = [*MEETING, "player_first", "moves_id"]  # deterministic rows that agree in these are one game, replayed
-SHARED = (*PLAYED, *"pair opening opening_plies plies turns result points winner termination deterministic timed luck "
-          "moves note sequential".split())  # fmt: skip
-FORFEITS, UNFINISHED = ("timeout", "illegal", "crash", "memory"), ("repetition", "cap")
+SHARED = {*PLAYED, "pair", "opening", "opening_plies", "plies", "turns", "result", "points", "winner", "termination",
+          "deterministic", "timed", "luck", "moves", "note", "sequential"}  # fmt: skip
+RESULTS = {"wins": "win", "draws": "draw", "losses": "loss"}
+ENDS = {"forfeits": ("timeout", "illegal", "crash", "memory"), "unfinished": ("repetition", "cap")}
 PAIRS = ("pairs_0", "pairs_half", "pairs_1", "pairs_1half", "pairs_2")
 
 
@@ -44,11 +45,8 @@ def win_rates(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
         yield {
             "games": len(part),
             "distinct": len(part.drop_duplicates(PLAYED)),
-            "wins": int(result.eq("win").sum()),
-            "draws": int(result.eq("draw").sum()),
-            "losses": int(result.eq("loss").sum()),
-            "forfeits": int(ended.isin(FORFEITS).sum()),
-            "unfinished": int(ended.isin(UNFINISHED).sum()),
+            **{name: int(result.eq(word).sum()) for name, word in RESULTS.items()},
+            **{name: int(ended.isin(kinds).sum()) for name, kinds in ENDS.items()},
             **_estimate("win_rate", result.eq("win").to_numpy(float), samples, "rate"),
             **_estimate("points", _numbers(part, "points"), samples, "points"),
             **_estimate("turns", _numbers(part, "turns"), samples),
@@ -200,15 +198,13 @@ def sprt(
         the decision, llr, the bounds lower and upper, and decision: "elo0", "elo1", or "" while it is open.
     """
     test, _ = _sequential(frame, SPRT(elo0, elo1, alpha, beta, model))
-    row = {"outcomes": len(test.counts), "pairs": sum(test.counts), "llr": test.llr}
-    return pd.DataFrame([row | dict(zip(("lower", "upper"), test.bounds)) | {"decision": test.decision or ""}])
+    (lower, upper), found = test.bounds, {"outcomes": len(test.counts), "pairs": sum(test.counts), "llr": test.llr}
+    return pd.DataFrame([found | {"lower": lower, "upper": upper, "decision": test.decision or ""}])
 
 
-def sprt_prefix(
-    frame: pd.DataFrame, elo0: float, elo1: float, alpha: float = 0.05, beta: float = 0.05, model: str = "normalized"
-) -> int | None:
-    """The number of pairs, in order, after which `sprt` is decided; None if it is not."""
-    return _sequential(frame, SPRT(elo0, elo1, alpha, beta, model))[1]
+def sprt_prefix(frame: pd.DataFrame, elo0: float, elo1: float, **options: Any) -> int | None:
+    """The number of pairs, in order, after which `sprt` with these arguments is decided; None if it is not."""
+    return _sequential(frame, SPRT(elo0, elo1, **options))[1]
 
 
 def both_sides(frame: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import numpy as np
 from numba import carray, types
 
 from ..jit.compiled import compiled
-from ..jit.intrinsics import address, call_moves, call_play, helper, now, pointer
+from ..jit.intrinsics import address, call_moves, call_play, helper, now, pointer, popcount
 from ..core import DRAW, RUNNING, WON, Game, Position
 from ..errors import GamekitError
 from ..players.base import RANDOM_MOVE, SEARCHER, Native
@@ -51,7 +51,7 @@ def play_on(table, clock, book, words, seen, chance, lists, spare, known_first, 
             clock[STARTED], table[STATE] = table[BEGAN], THINKING
             if table[KIND + seat] == SEARCHER:
                 known = known_first if seat == 0 else known_second
-                if recall(known, words, table):
+                if recall(known, words, table, chance, seat, lists):
                     table[STATE], clock[STARTED] = CHOSEN, 0
                 else:
                     begin(table, seat, words, turn)
@@ -72,7 +72,7 @@ def play_on(table, clock, book, words, seen, chance, lists, spare, known_first, 
                     continue
                 code = decided(row, register, lists, position, chance, seat, table)
                 table[SPENT] = counts[w.GENERATED]
-                remember(known_first if seat == 0 else known_second, words, table, code)
+                remember(known_first if seat == 0 else known_second, words, table, code, row, register)
             else:
                 count = call_moves(table[MOVES_AT], position, address(lists, 0))
                 code = lists[0]
@@ -98,8 +98,11 @@ def play_on(table, clock, book, words, seen, chance, lists, spare, known_first, 
 
 
 @helper
-def recall(known, words, table):
-    """What a search of this position came to before: the same search would come to it again."""
+def recall(known, words, table, chance, seat, lists):
+    """What a search of this position came to before: the same search would come to it again.
+
+    An entry has the position, the move plus one (0: an empty entry), the nodes, and bit by bit which moves were best.
+    """
     identity = table[IDENTITY]
     if known.shape[0] < 2:
         return False
@@ -110,18 +113,40 @@ def recall(known, words, table):
     if entry[identity] == np.uint64(0):
         return False
     table[CODE], table[SPENT] = np.int64(entry[identity]) - 1, np.int64(entry[identity + 1])
+    if chance[seat, 0] < 0.0:  # ties are not broken at random
+        return True
+    best = 0
+    for j in range(identity + 2, entry.size):
+        best += popcount(entry[j])
+    pick = np.int64(drawn(chance, seat) * best)
+    call_moves(table[MOVES_AT], address(words, 0), address(lists, 0))
+    for i in range(lists.size):
+        if (entry[identity + 2 + (i >> 6)] >> np.uint64(i & 63)) & np.uint64(1):
+            if pick == 0:
+                table[CODE] = lists[i]
+                break
+            pick -= 1
     return True
 
 
 @helper
-def remember(known, words, table, code):
+def remember(known, words, table, code, row, register):
     """Keep what a finished search came to, where positions come back."""
     identity = table[IDENTITY]
-    if known.shape[0] > 1:
-        entry = known[np.int64(digest(words, 0, identity) & np.uint64(known.shape[0] - 1))]
-        for j in range(identity):
-            entry[j] = words[j]
-        entry[identity], entry[identity + 1] = np.uint64(code + 1), np.uint64(table[SPENT])
+    if known.shape[0] < 2 or register[w.FOUND_DEPTH] == 0:
+        return
+    entry = known[np.int64(digest(words, 0, identity) & np.uint64(known.shape[0] - 1))]
+    for j in range(identity):
+        entry[j] = words[j]
+    entry[identity], entry[identity + 1] = np.uint64(code + 1), np.uint64(table[SPENT])
+    switch = numbers_of(row, w.SWITCH, w.SWITCHES)
+    found = carray(pointer(row[w.FOUND]), (1 + switch[w.WIDTH],), np.float64)
+    root = carray(pointer(row[w.FRAMES]), (1,), w.FRAME)[0]
+    for j in range(identity + 2, entry.size):
+        entry[j] = np.uint64(0)
+    for i in range(root.count):
+        if found[1 + i] == found[0]:
+            entry[identity + 2 + (i >> 6)] |= np.uint64(1) << np.uint64(i & 63)
 
 
 @helper
@@ -222,6 +247,7 @@ class WholeGame:
                 table[ROW_AT + seat], table[DEPTH + seat] = native.engine.work.at, native.depth or DEEPEST
                 table[NODES + seat] = native.nodes or NEVER
                 table[FROM_ONE + seat] = native.engine.deepen or native.depth is None
+            self.chance[seat, 0] = -1
             if native.chance is not None:
                 self.chance[seat, 0] = 0
                 self.chance[seat, 1:] = [native.chance() for _ in range(self.chance.shape[1] - 1)]

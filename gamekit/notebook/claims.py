@@ -1,64 +1,59 @@
-"""Tables → verdicts: every claim of the reports (data/claims.yaml) reproduced, refuted or undecided, with evidence."""
+"""What the reports claim (`data/claims.yaml`), and the verdicts that notebooks gave with `report.claim`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from functools import cache
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from ..errors import GamekitError
 from .data import ROOT, data_file
 
-REPRODUCED, REFUTED, UNDECIDED = "reproduced", "refuted", "undecided"
-Verdict = tuple[str, str]
-Judge = Callable[..., Verdict]
-JUDGES: dict[str, Judge] = {}
+if TYPE_CHECKING:
+    import pandas as pd
+
+FIELDS = ("id", "report", "section", "claim", "test")
+VERDICTS = {"reproduced": "#009E73", "refuted": "#D55E00", "undecided": "#8A8A8A"}  # and their colours
+NOT_JUDGED = {"verdict": "undecided", "because": "not judged in this profile"}
 
 
-class Evidence:
-    """The tables of a results folder, by `notebook/table`."""
-
-    def __init__(self, results: str | Path):
-        folder = Path(results)
-        self.folder = folder if folder.is_absolute() else ROOT / folder
-
-    def __call__(self, name: str) -> pd.DataFrame:
-        notebook, table = name.split("/")
-        path = self.folder / notebook / "tables" / f"{table}.csv"
-        if not path.is_file():
-            raise GamekitError(f"table {name} is missing under {self.folder.name}; notebook {notebook} makes it and "
-                               "has to run first")
-        return pd.read_csv(path)
-
-
-def judge(function: Judge) -> Judge:
-    """Register a judge under its own name, which is the claim's id."""
-    JUDGES[function.__name__] = function
-    return function
-
-
-def claims() -> list[dict[str, Any]]:
-    """Every claim as it stands in the data, refused when a field is missing or a judge is."""
-    from ..reports import judges  # noqa: F401  (they register themselves)
-
-    found = data_file("claims.yaml")
-    for one in found:
-        lacking = [field for field in ("id", "report", "section", "claim", "test", "tables") if not one.get(field)]
-        if lacking:
-            raise GamekitError(f"data/claims.yaml: claim {one.get('id', one)!r} lacks {', '.join(lacking)}")
-        if one["id"] not in JUDGES:
-            raise GamekitError(f"data/claims.yaml: claim {one['id']!r} has no judge in gamekit/reports/judges.py")
+@cache
+def statements() -> dict[str, dict[str, str]]:
+    """Every claim by its id: report, section, claim and test, each a text. Anything else in the file is refused."""
+    found: dict[str, dict[str, str]] = {}
+    for one in data_file("claims.yaml"):
+        where = f"data/claims.yaml: claim {one.get('id', one)!r}"
+        if unknown := [key for key in one if key not in FIELDS]:
+            raise GamekitError(f"{where} has an unknown field {unknown[0]!r}; quote texts with commas or colons")
+        for field in FIELDS:
+            if not isinstance(one.get(field), str) or not one[field].strip():
+                raise GamekitError(f"{where}: {field} has to be a text; it is {one.get(field)!r}")
+        if one["id"] in found:
+            raise GamekitError(f"{where} is there twice")
+        found[one["id"]] = {field: one[field].strip() for field in FIELDS[1:]}
     return found
 
 
-def verdicts(results: str | Path) -> pd.DataFrame:
-    """The scoreboard: a row a claim."""
-    evidence, rows = Evidence(results), []
-    for one in claims():
-        verdict, why = JUDGES[one["id"]](*(evidence(name) for name in one["tables"]))
-        rows.append({"id": one["id"], "report": one["report"], "section": one["section"], "claim": one["claim"],
-                     "verdict": verdict, "evidence": why,
-                     "test": one["test"], "tables": ", ".join(one["tables"])})
-    return pd.DataFrame(rows)
+def collect(results: str | Path) -> pd.DataFrame:
+    """All claims with the verdicts of the notebooks that ran.
+
+    Args:
+        results: a folder of runs, such as `results/quick` (`report.results` in a notebook).
+    Returns:
+        One row per claim: id, report, section, claim, verdict, because, notebook, evidence, test. A claim that no
+        notebook judged is undecided; `evidence` lists the tables and figures shown before the verdict.
+    """
+    import pandas as pd
+
+    given: dict[str, dict[str, str]] = {}
+    for path in sorted((ROOT / results).glob("*/claims.json")):
+        notebook = path.parent.name
+        for id_, one in {} if notebook.startswith(".") else json.loads(path.read_text(encoding="utf-8")).items():
+            if id_ in given:
+                both = f"{given[id_]['notebook']} and {notebook}"
+                raise GamekitError(f"claim {id_!r} is judged by {both}; one of them is out of date, run it again")
+            given[id_] = {**one, "evidence": ", ".join(one["evidence"]), "notebook": notebook}
+    columns = ["id", "report", "section", "claim", "verdict", "because", "notebook", "evidence", "test"]
+    rows = [{"id": id_, **one, **given.get(id_, NOT_JUDGED)} for id_, one in statements().items()]
+    return pd.DataFrame(rows).reindex(columns=columns).fillna("")

@@ -149,8 +149,8 @@ class Search:
         self.busy = threading.Lock()  # held while it works: two threads at once would write into each other's tree
         # Positions of a game without bound come back: what their searches came to, kept by `matches.whole_game`.
         self.known = np.zeros((1, 1), np.uint64)
-        if game.longest is None and ties != "random":
-            self.known = np.zeros((KNOWN, -(-game.identity // 8) + 2), np.uint64)
+        if game.longest is None:
+            self.known = np.zeros((KNOWN, -(-game.identity // 8) + 2 - (-game.width // 64)), np.uint64)
         self._root: Position | None = None  # where the lists of `front` start
         self._player = 0
 

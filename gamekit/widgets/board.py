@@ -11,9 +11,9 @@ from ..core import Game, Position
 from ..errors import GamekitError
 from ..games import game as game_of
 from ..heuristics import heuristic_of
-from ..players.base import Choice, Player
-from ..players.base import player as player_of
-from .drawing import effects, piece, step, svg, value_text
+from ..players import Choice, Player
+from ..players import player as player_of
+from ..drawing import effects, piece, step, svg, value_text
 from .base import Live
 from .think import Thought
 

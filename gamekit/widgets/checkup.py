@@ -12,7 +12,7 @@ from ..core import Game, Position
 from ..errors import GamekitError
 from ..games import game as game_of
 from ..heuristics import Heuristic, heuristic_of
-from ..players.base import player as player_of
+from ..players import player as player_of
 
 Finding = tuple[str, bool | None, str]  # what was looked at; right, wrong or neither; in words
 PLAIN = 50  # positions on which the uncompiled function is asked too

@@ -1,4 +1,4 @@
-"""The evaluation seen: a position with what made its score drawn on the board, and the sums beside it."""
+"""The evaluation explained: a position with what made its score drawn on the board, and the sums beside it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from ..core import Position
 from ..heuristics import Heuristic, heuristic_of
-from .drawing import GAIN, LOSS, grouped, signed, svg, value_text
+from ..drawing import GAIN, LOSS, grouped, signed, svg, value_text
 from ..specs import Spec
 
 LEFT = "style='text-align:left'"
 
 
-class Seen:
+class Explanation:
     """A position as a heuristic sees it. `parts` are the pieces of the score, `value` is what the search would get."""
 
     def __init__(self, position: Position, heuristic: str | Spec | Heuristic | None = None, me: int | None = None):
@@ -37,7 +37,7 @@ class Seen:
 
     def _repr_html_(self) -> str:
         """Pointing at a row leaves only its parts on the board; no script is needed for that."""
-        name = f"gk-seen-{id(self):x}"
+        name = f"gk-explained-{id(self):x}"
         rows, rules = [], [f".{name} :is(td,th){{padding:1px 8px;text-align:right}}"]
         for i, ((what, gain), parts) in enumerate(grouped(self.parts).items()):
             share = signed(sum(p.value for p in parts))
@@ -51,16 +51,16 @@ class Seen:
         table = f"<table style='border-collapse:collapse;margin:8px 0'>{titles}{''.join(rows)}</table>"
         if not any(part.cells for part in self.parts):
             table = ""  # a heuristic that does not say what it is made of
-        return (f"<style>{''.join(rules)}</style><div class='gk-seen {name}' style='display:flex;flex-wrap:wrap;"
+        return (f"<style>{''.join(rules)}</style><div class='gk-explained {name}' style='display:flex;flex-wrap:wrap;"
                 f"gap:20px;align-items:flex-start'>{self._repr_svg_()}"
                 f"<div style='flex:1 1 15em;max-width:26em'>{head}{table}</div></div>")
 
 
-def seen(position: Position, heuristic: Any = None, me: int | None = None) -> Seen:
+def explain(position: Position, heuristic: Any = None, me: int | None = None) -> Explanation:
     """Which cells, windows, streaks or blocks made the score of a position, drawn on its board.
 
     >>> import gamekit as gk
-    >>> seen(gk.game("conga").start(), "squares").total
+    >>> explain(gk.game("conga").start(), "squares").total
     0.0
     """
-    return Seen(position, heuristic, me)
+    return Explanation(position, heuristic, me)

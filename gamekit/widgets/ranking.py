@@ -15,9 +15,9 @@ from IPython.display import display
 from ..core import Game
 from ..errors import GamekitError
 from ..heuristics import heuristic_of, names_of
-from ..matches.match import match
-from ..players.base import player as player_of
-from .drawing import tag
+from ..experiments.measure import sweep
+from ..players import player as player_of
+from ..drawing import tag
 from ..statistics import wilson
 from .checkup import board_of
 
@@ -139,10 +139,10 @@ def _round_robin(found: Ranking, board: Game, games: int, seconds: float, seed: 
         for pair, result in found.results.items():
             if found.seconds > seconds or sum(result) >= games:
                 continue
-            for record in _some_games(board, players[pair[0]], players[pair[1]], seed + number):
-                if (pair, record.first, record.moves) not in seen:
-                    seen.add((pair, record.first, record.moves))
-                    result[{1: 0, 2: 1}.get(record.winner, 2)] += 1
+            for first, moves, ended in _some_games(board, players[pair[0]], players[pair[1]], seed + number):
+                if (pair, first, moves) not in seen:
+                    seen.add((pair, first, moves))
+                    result[("win", "loss", "draw").index(ended)] += 1
                     fresh += 1
             found.seconds = time.monotonic() - started
             show()
@@ -177,12 +177,14 @@ def _plays(name: str, board: Game, named: bool) -> bool:
         return False
 
 
-def _some_games(board: Game, first: Any, second: Any, seed: int) -> list[Any]:
+def _some_games(board: Game, first: Any, second: Any, seed: int) -> list[tuple[bool, str, str]]:
     """A batch from fresh openings, each from both sides; a tiny game has fewer openings."""
     for count in (BATCH // 2, 2, 1):
         try:
-            return match(board, first, second, games=2 * count, openings=count, seed=seed).records
+            played = sweep(board, first, second, 2 * count, openings=count, seed=seed, workers=1, progress=False)
         except GamekitError:
             if count == 1:
                 raise
+        else:
+            return list(zip(played["player_first"], played["moves"], played["result"], strict=True))
     return []

@@ -13,7 +13,7 @@ from ..errors import GamekitError
 from ..solvers.solver import Solver
 from ..games import game as game_of
 from ..heuristics import Heuristic, heuristic_of
-from .drawing import signed, svg, value_text
+from ..drawing import signed, svg, value_text
 from ..matches.transcripts import read_transcript
 from .base import Live
 

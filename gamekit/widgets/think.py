@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core import Position
 from ..search import montecarlo, workspace
-from ..players.base import Choice, Player
+from ..players import Choice, Player
 
 TICK = 0.2  # seconds between two signs of life
 

@@ -9,9 +9,10 @@ from ..core import Position
 from ..errors import GamekitError
 from ..search.reference import Node, Plain, search_plain
 from ..heuristics import heuristic_of
-from ..players.base import Player, SearchPlayer
-from ..players.base import player as player_of
-from .drawing import svg, value_text
+from ..players import Player
+from ..players.searchers import SearchPlayer
+from ..players import player as player_of
+from ..drawing import svg, value_text
 from .base import Live
 
 CAP = 50_000  # positions generated a side

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..core import Position
 from ..heuristics import Heuristic, heuristic_of
-from .explanation import Seen
-from .drawing import value_text
+from .explanation import Explanation
+from ..drawing import value_text
 from ..specs import Param
 from .base import Live
 
@@ -24,7 +24,7 @@ class Weights(Live):
         self.show()
 
     def __repr__(self) -> str:
-        return repr(Seen(self.position, self.heuristic, self.me))
+        return repr(Explanation(self.position, self.heuristic, self.me))
 
     def do_set(self, name: str, value: Any) -> None:
         """A value that is not allowed is refused by name; the last good one stays."""
@@ -43,18 +43,18 @@ class Weights(Live):
 
     def snapshot(self) -> dict[str, Any]:
         settings, ranked = self.heuristic.settings, self.moves()
-        return {"seen": Seen(self.position, self.heuristic, self.me)._repr_html_(), "spec": str(self.heuristic),
+        return {"seen": Explanation(self.position, self.heuristic, self.me)._repr_html_(), "spec": str(self.heuristic),
                 "weights": [{"name": name, "value": settings[name], "about": param.about, **_range(param)}
                             for name, param in self.heuristic.params.items()],
                 "bars": [{"move": move, "value": value, "text": value_text(value), "best": value == ranked[0][1]}
                          for move, value in ranked[:12]], "moves": len(ranked)}
 
     def picture(self) -> str:
-        return Seen(self.position, self.heuristic, self.me)._repr_svg_()
+        return Explanation(self.position, self.heuristic, self.me)._repr_svg_()
 
     def still(self) -> str:
         settings = ", ".join(f"{name} = {value}" for name, value in self.heuristic.settings.items())
-        return (f'<div class="gk-still">{Seen(self.position, self.heuristic, self.me)._repr_html_()}'
+        return (f'<div class="gk-still">{Explanation(self.position, self.heuristic, self.me)._repr_html_()}'
                 f"<p>{html.escape(settings)}</p></div>")
 
 

@@ -15,7 +15,7 @@ import gamekit as gk
 from gamekit.search.deepening import Search
 from gamekit.search.reference import search_plain
 from gamekit.games.k_in_a_row import KInARow
-from gamekit.players.base import order_flags
+from gamekit.search.ordering import order_flags
 
 BOARDS = ["AlmondJoy", "Ayds", "Bit-O-Honey", "Mounds", "ReesesPieces"]
 

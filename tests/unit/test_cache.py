@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -153,17 +155,56 @@ def test_changed_source_is_never_answered_from_the_old_cache(cache, tmp_path):
     package = tmp_path / "package"
     shutil.copytree(ROOT / "gamekit", package / "gamekit", ignore=shutil.ignore_patterns("__pycache__"))
     (package / "data").symlink_to(ROOT / "data")
-    assert run(cache, package) == (0, "")
+    before = files(cache)
     rules = package / "gamekit" / "games" / "conga.py"
     text = rules.read_text()
-    assert "for direction in range(8):" in text
-    rules.write_text(text.replace("for direction in range(8):", "for direction in range(6):"))
-    process = start(cache, package)
-    out, err = process.communicate(timeout=180)
+    rules.write_text(f"{text}\n# a comment is no change\n")
+    assert run(cache, package) == (0, "")
+    assert files(cache) == before
+    changed = text.replace("range(8)", "range(6)")  # the two last directions are forgotten
+    assert changed != text
+    rules.write_text(changed)
+    out, err = (process := start(cache, package)).communicate(timeout=180)
     assert process.returncode == 0, err
     assert out.splitlines()[0] == " ".join(move for move in RIGHT.split() if not move.endswith(("S", "SE")))
     rules.write_text(text)
     assert run(cache, package) == (0, "")
+
+
+def test_unloadable_content_is_compiled_again_with_one_warning(cache):
+    """Whole and checksummed, but nothing that this process can load."""
+    for number, file in enumerate(files(cache)):
+        payload = [pickle.dumps("hello"), b"cno_such_module\nnothing\n.", b"\x80"][number % 3]
+        file.write_bytes(hashlib.sha256(payload).digest() + payload)
+    warned, text = run(cache)
+    assert warned == 1
+    assert str(cache) in text
+    assert run(cache) == (0, "")
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(cache):
+    """What lies in it would be run; here it is a file that leaves a mark when it is loaded."""
+    mark = cache.parent / "mark"
+    payload = pickle.dumps(Trap(str(mark)))
+    for file in files(cache):
+        file.write_bytes(hashlib.sha256(payload).digest() + payload)
+    trapped = {file: file.read_bytes() for file in files(cache)}
+    cache.chmod(0o777)
+    warned, text = run(cache)
+    assert warned == 1
+    assert str(cache) in text
+    assert not mark.exists()
+    assert {file: file.read_bytes() for file in files(cache)} == trapped
+
+
+class Trap:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
 
 
 @pytest.mark.long

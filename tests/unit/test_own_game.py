@@ -144,8 +144,10 @@ def test_its_positions_behave_like_all_others(misere):
 
 
 def test_it_plays_a_match(misere):
-    result = gk.match("misere", "random", "leftmost", games=4, seed=1)
-    assert sum(result.wins) + result.draws == 4
+    played = gk.match("misere", "random", "leftmost", games=4, seed=1, workers=1)
+    assert len(played) == 4
+    assert set(played.termination) <= {"win", "draw"}
+    assert [gk.replay(row).winner for row in played.to_dict("records")] == played.winner.tolist()
 
 
 def test_a_second_definition_replaces_the_first(misere):

@@ -22,7 +22,7 @@ from gamekit.search import deepening as deepen
 from gamekit.search.deepening import Search
 from gamekit.search.ordering import ORDERS
 from gamekit.search.reference import search_plain
-from gamekit.players.base import order_flags
+from gamekit.search.ordering import order_flags
 
 WIN = 1e12
 MIXED = ["best+history+centre", "history+sides", "best+report", "best+history"]

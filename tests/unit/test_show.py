@@ -8,8 +8,8 @@ import pytest
 
 import gamekit as gk
 from gamekit.heuristics import HEURISTICS
-from gamekit.widgets.explanation import seen
-from gamekit.widgets.drawing import effects, svg, value_text
+from gamekit.widgets.explanation import explain
+from gamekit.drawing import effects, svg, value_text
 from gamekit.matches.transcripts import read_transcript, text, transcript
 
 LINES = {

@@ -86,9 +86,28 @@ def line_bits(cells: Cells, cols: int) -> int:
 
 # --------------------------------------------------------------------------- gravity
 
-SMALL = [(1, 1, 2), (2, 2, 2), (2, 3, 2), (3, 2, 3), (3, 3, 3), (3, 3, 2), (3, 3, 9), (1, 7, 3), (7, 1, 3),
-         (2, 5, 3), (5, 2, 3), (3, 4, 3), (4, 3, 3), (3, 4, 4), (4, 3, 4), (2, 7, 4), (2, 6, 5), (6, 2, 5),
-         (1, 9, 4), (9, 1, 4)]
+SMALL = [
+    (1, 1, 2),
+    (2, 2, 2),
+    (2, 3, 2),
+    (3, 2, 3),
+    (3, 3, 3),
+    (3, 3, 2),
+    (3, 3, 9),
+    (1, 7, 3),
+    (7, 1, 3),
+    (2, 5, 3),
+    (5, 2, 3),
+    (3, 4, 3),
+    (4, 3, 3),
+    (3, 4, 4),
+    (4, 3, 4),
+    (2, 7, 4),
+    (2, 6, 5),
+    (6, 2, 5),
+    (1, 9, 4),
+    (9, 1, 4),
+]
 
 
 @pytest.mark.parametrize("shape", SMALL, ids=str)
@@ -106,8 +125,23 @@ def test_drop_scores_of_whole_small_games(shape):
             assert solver.solve(drop_bits(mine, rows), drop_bits(theirs, rows)) == seen[mine, theirs]
 
 
-LATE = [(4, 4, 4), (4, 4, 3), (5, 4, 4), (4, 5, 4), (3, 6, 4), (6, 3, 4), (5, 5, 5), (5, 5, 3), (6, 4, 3),
-        (3, 8, 5), (8, 3, 4), (6, 6, 4), (15, 4, 4), (7, 8, 4), (20, 3, 4)]
+LATE = [
+    (4, 4, 4),
+    (4, 4, 3),
+    (5, 4, 4),
+    (4, 5, 4),
+    (3, 6, 4),
+    (6, 3, 4),
+    (5, 5, 5),
+    (5, 5, 3),
+    (6, 4, 3),
+    (3, 8, 5),
+    (8, 3, 4),
+    (6, 6, 4),
+    (15, 4, 4),
+    (7, 8, 4),
+    (20, 3, 4),
+]
 
 
 @pytest.mark.parametrize("shape", LATE, ids=str)
@@ -223,8 +257,21 @@ def test_line_values_of_whole_small_games(shape):
         assert solver.solve(line_bits(mine, cols), line_bits(theirs, cols)) == np.sign(seen[mine, theirs])
 
 
-CROWDED = [(4, 4, 4), (4, 4, 3), (5, 4, 4), (4, 5, 3), (5, 5, 4), (5, 5, 5), (6, 6, 4), (3, 7, 4), (7, 3, 3),
-           (6, 7, 5), (2, 9, 4), (7, 8, 5), (12, 4, 4)]
+CROWDED = [
+    (4, 4, 4),
+    (4, 4, 3),
+    (5, 4, 4),
+    (4, 5, 3),
+    (5, 5, 4),
+    (5, 5, 5),
+    (6, 6, 4),
+    (3, 7, 4),
+    (7, 3, 3),
+    (6, 7, 5),
+    (2, 9, 4),
+    (7, 8, 5),
+    (12, 4, 4),
+]
 
 
 @pytest.mark.parametrize("shape", CROWDED, ids=str)
@@ -258,9 +305,26 @@ def shuffled(rng: random.Random, shape: Shape, free: int) -> tuple[Cells, Cells]
 
 
 KNOWN = {
-    (3, 3, 3): 0, (3, 4, 3): 1, (4, 3, 3): 1, (4, 4, 3): 1, (5, 5, 3): 1, (2, 9, 3): 0, (1, 5, 2): 1,
-    (4, 4, 4): 0, (4, 5, 4): 0, (5, 4, 4): 0, (4, 6, 4): 0, (5, 5, 4): 0, (5, 6, 4): 1, (6, 5, 4): 1,
-    (6, 6, 4): 1, (7, 7, 4): 1, (4, 4, 5): 0, (5, 5, 5): 0, (6, 6, 5): 0, (6, 6, 6): 0,
+    (3, 3, 3): 0,
+    (3, 4, 3): 1,
+    (4, 3, 3): 1,
+    (4, 4, 3): 1,
+    (5, 5, 3): 1,
+    (2, 9, 3): 0,
+    (1, 5, 2): 1,
+    (4, 4, 4): 0,
+    (4, 5, 4): 0,
+    (5, 4, 4): 0,
+    (4, 6, 4): 0,
+    (5, 5, 4): 0,
+    (5, 6, 4): 1,
+    (6, 5, 4): 1,
+    (6, 6, 4): 1,
+    (7, 7, 4): 1,
+    (4, 4, 5): 0,
+    (5, 5, 5): 0,
+    (6, 6, 5): 0,
+    (6, 6, 6): 0,
 }
 
 
@@ -312,10 +376,17 @@ def test_an_interrupted_solution_goes_on_where_it_was():
     assert runs >= 1
 
 
-@pytest.mark.parametrize(("solver", "shape"), [
-    (DropSolver, (8, 8, 4)), (DropSolver, (0, 4, 4)), (DropSolver, (6, 7, 1)),
-    (LineSolver, (8, 8, 5)), (LineSolver, (3, 0, 3)), (LineSolver, (3, 3, 0)),
-])
+@pytest.mark.parametrize(
+    ("solver", "shape"),
+    [
+        (DropSolver, (8, 8, 4)),
+        (DropSolver, (0, 4, 4)),
+        (DropSolver, (6, 7, 1)),
+        (LineSolver, (8, 8, 5)),
+        (LineSolver, (3, 0, 3)),
+        (LineSolver, (3, 3, 0)),
+    ],
+)
 def test_boards_that_do_not_fit_are_named(solver, shape):
     with pytest.raises(ValueError, match=r"64 bits|k is at least"):
         solver(*shape)

@@ -78,6 +78,11 @@ BROKEN = [
     "__import__('os')",
     "a;b",
     "a(x=(1))",
+    "(a)",
+    "a(x={1,})",
+    "a(x={})",
+    "a(x=())",
+    "a(b=1)(c=2)",
     "a\x00",
 ]
 
@@ -163,7 +168,7 @@ def test_a_parameter_says_what_it_allows():
 # ----------------------------------------------------------------- bad parameters, from Python and the shell
 
 BAD_GAMES = [  # spec, and words that the sentence must hold: what, given, allowed
-    ("conga(x=1)", "conga has no parameter 'x'; its parameters are none"),
+    ("conga(x=1)", "conga has no parameter 'x'; its parameters are directions"),
     ("mnk(m=0)", "mnk: m=0 is not allowed; m is a whole number from 1 to 19"),
     ("mnk(m=20)", "m=20 is not allowed"),
     ("mnk(m=-3)", "m=-3 is not allowed"),

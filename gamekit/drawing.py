@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core import Game, Position
-from ..search.table import DECIDED, WIN
-from ..heuristics import Part
+from .core import Game, Position
+from .search.table import DECIDED, WIN
+from .heuristics import Part
 
 Cell = tuple[int, int]
 Rows = list[list[tuple[int, str]]]
@@ -66,7 +66,7 @@ def step(game: Game, code: int) -> tuple[Cell, Cell] | None:
     """The first cell of a move that runs, and the next one on its way; None for a move on one cell."""
     if game.name != "conga":
         return None
-    from ..games.conga import STEPS
+    from .games.conga import STEPS
 
     (r, c), (down, right) = divmod(code >> 3, 4), STEPS[code & 7]
     return (r, c), (r + down, c + right)
@@ -273,6 +273,3 @@ def _badge(cell: Cell, here: list[Part], sheet: Sheet, names: str) -> str:
             + tag("rect", x=x - wide / 2, y=y - 9, width=wide, height=18, rx=9, stroke="#fff",
                   fill=GAIN if total >= 0 else LOSS)
             + text(x, y, written, 12, "#fff", "gk-badge", bold=True) + "</g>")
-
-
-Position.picture = staticmethod(svg)  # type: ignore[assignment]  # a position draws itself in a notebook
