@@ -56,6 +56,7 @@ $(BENCH): bench/requirements.lock
 
 lint: setup
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/nbstripout --keep-id --verify notebooks/*.ipynb
 

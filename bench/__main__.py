@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numba
-
-from gamekit import growth, peers, sweeps
 from gamekit.beside_c import beside_c, compiler
 from gamekit.measure import Row, cells, write_table
+
+from gamekit import growth, peers, sweeps
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "bench"
 Section = Callable[[bool], Iterator[Row]]
@@ -54,10 +54,19 @@ def _read(path: str) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     listing = "\n".join(f"  {name:11} {what}" for name, (_, what) in SECTIONS.items())
-    parser = argparse.ArgumentParser("gamekit bench", description=__doc__, epilog=f"sections:\n{listing}",
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", choices=list(SECTIONS), metavar="NAME",
-                        help="just this section, printed and not kept; may be given several times")
+    parser = argparse.ArgumentParser(
+        "gamekit bench",
+        description=__doc__,
+        epilog=f"sections:\n{listing}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=list(SECTIONS),
+        metavar="NAME",
+        help="just this section, printed and not kept; may be given several times",
+    )
     parser.add_argument("--quick", action="store_true", help="smaller trees, fewer rounds; floors are not judged")
     parser.add_argument("--out", type=Path, help="folder of table and figure (default: results/bench, full runs only)")
     options = parser.parse_args(arguments)

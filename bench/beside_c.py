@@ -13,11 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
-import gamekit as gk
-from gamekit.core import Leaf, Position
-from gamekit.search.deepening import Search
-
 from gamekit.evaluations import (
     bench_bits,
     bench_centre,
@@ -28,6 +23,10 @@ from gamekit.evaluations import (
     built_in,
 )
 from gamekit.measure import ABSENT, Row, paired
+
+import gamekit as gk
+from gamekit.core import Leaf, Position
+from gamekit.search.deepening import Search
 
 SOURCE = Path(__file__).with_name("twin.c")
 COUNTERS = ("generated", "expanded", "leaves", "cutoffs")
@@ -42,8 +41,9 @@ def build(folder: str, name: str, defines: dict[str, object]) -> Callable:
     """The C search with a game's constants."""
     library = Path(folder) / f"{name}.so"
     given = [f"-D{key}={value}" for key, value in defines.items()]
-    subprocess.run([compiler() or "gcc", "-O3", "-march=native", "-shared", "-fPIC", *given, "-o", library, SOURCE],
-                   check=True)
+    subprocess.run(
+        [compiler() or "gcc", "-O3", "-march=native", "-shared", "-fPIC", *given, "-o", library, SOURCE], check=True
+    )
     search = ctypes.CDLL(str(library)).search
     search.restype = ctypes.c_double
     search.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
@@ -100,15 +100,51 @@ def k_in_a_row(rows: int, cols: int, k: int, gravity: int, evaluate: str) -> dic
 
 CASES = (
     Case("c", "Connect Four", "connect_four", bench_centre, k_in_a_row(6, 7, 4, 1, "CENTRE"), first, (8, 10), 0.6, 0.9),
-    Case("c", "Candy", "candy(board=ReesesPieces)", bench_owned, {"GAME": "CANDY", "ROWS": 6, "COLS": 6}, first,
-         (4, 6), 0.6, 0.9),
+    Case(
+        "c",
+        "Candy",
+        "candy(board=ReesesPieces)",
+        bench_owned,
+        {"GAME": "CANDY", "ROWS": 6, "COLS": 6},
+        first,
+        (4, 6),
+        0.6,
+        0.9,
+    ),
     Case("c", "Conga", "conga", bench_squares, {"GAME": "CONGA"}, midgame, (5, 7), 0.6, 0.9),
-    Case("c", "m,n,k 15×15", "mnk(m=15,n=15,k=5)", bench_pairs, k_in_a_row(15, 15, 5, 0, "PAIRS"), crowded,
-         (6, 7), 0.9, 1.2),
-    Case("c", "Connect-K 9×7", "connect_k(columns=9,rows=7,k=5)", bench_open_rows,
-         k_in_a_row(7, 9, 5, 0, "ROWS_OF_K"), first, (3, 4), 0.6, 0.9),
-    Case("bits", "Connect Four on bits", "connect_four", bench_bits, k_in_a_row(6, 7, 4, 1, "BITS"), first,
-         (8, 10), 0.5, 0.9),
+    Case(
+        "c",
+        "m,n,k 15×15",
+        "mnk(m=15,n=15,k=5)",
+        bench_pairs,
+        k_in_a_row(15, 15, 5, 0, "PAIRS"),
+        crowded,
+        (6, 7),
+        0.9,
+        1.2,
+    ),
+    Case(
+        "c",
+        "Connect-K 9×7",
+        "connect_k(columns=9,rows=7,k=5)",
+        bench_open_rows,
+        k_in_a_row(7, 9, 5, 0, "ROWS_OF_K"),
+        first,
+        (3, 4),
+        0.6,
+        0.9,
+    ),
+    Case(
+        "bits",
+        "Connect Four on bits",
+        "connect_four",
+        bench_bits,
+        k_in_a_row(6, 7, 4, 1, "BITS"),
+        first,
+        (8, 10),
+        0.5,
+        0.9,
+    ),
 )
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from numba import carray, njit
 
 import gamekit as gk
+from gamekit.core import Leaf
 from gamekit.jit.compiled import Compiled
 from gamekit.jit.intrinsics import LEAF, popcount
-from gamekit.core import Leaf
 
 # No sum reaches 1, which is a win in open_spiel; all are exact, so that the order of adding makes no difference.
 COLUMN_WEIGHTS = {f"column{c + 1}": (4 - abs(c - 3)) / 128 for c in range(7)}

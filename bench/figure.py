@@ -8,9 +8,8 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-
 from gamekit.measure import Row, number
+from matplotlib.axes import Axes
 
 BLUE, ORANGE, GREEN, RED, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#999999"
 GAME_COLOURS = {"connect_four": BLUE, "candy": ORANGE, "conga": GREEN, "mnk": RED, "connect_k": PURPLE}
@@ -21,10 +20,20 @@ def draw(rows: list[Row], folder: Path, preface: str) -> None:
     """`bench.png` and `bench.svg`."""
     plt.rcParams.update({"svg.hashsalt": "gamekit", "font.size": 9})
     figure, axes = plt.subplots(2, 2, figsize=(13, 9), layout="constrained")
-    bars(axes[0, 0], [r for r in rows if r.group in ("c", "bits")], "Beside the same search in C",
-         "speed, C = 1", log=False)
-    bars(axes[0, 1], [r for r in rows if r.group in ("peers", "montecarlo")], "Beside other libraries",
-         "times as fast (logarithmic)", log=True)
+    bars(
+        axes[0, 0],
+        [r for r in rows if r.group in ("c", "bits")],
+        "Beside the same search in C",
+        "speed, C = 1",
+        log=False,
+    )
+    bars(
+        axes[0, 1],
+        [r for r in rows if r.group in ("peers", "montecarlo")],
+        "Beside other libraries",
+        "times as fast (logarithmic)",
+        log=True,
+    )
     by_depth(axes[1, 0], [r for r in rows if r.group == "growth" and ", depth " in r.what])
     bars(axes[1, 1], [r for r in rows if r.group == "startup"], "Until it is ready", "CPU seconds", log=False)
     figure.suptitle(f"gamekit's benchmark. {preface}", fontsize=10)
@@ -67,8 +76,13 @@ def by_depth(axis: Axes, rows: list[Row]) -> None:
         axis.legend()
 
 
-BRIEFER = {", beside C": "", "alpha-beta to 6, ": "", "Connect Four, tree of random playouts": "random playouts",
-           ", from cache": "\nfrom cache", ", numba's own first use": "\nnumba's own first use"}
+BRIEFER = {
+    ", beside C": "",
+    "alpha-beta to 6, ": "",
+    "Connect Four, tree of random playouts": "random playouts",
+    ", from cache": "\nfrom cache",
+    ", numba's own first use": "\nnumba's own first use",
+}
 
 
 def short(what: str) -> str:

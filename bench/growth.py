@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
-import gamekit as gk
-from gamekit.search.deepening import Search
-
 from gamekit.beside_c import midgame
 from gamekit.evaluations import bench_centre, bench_open_rows, bench_owned, bench_pairs, bench_squares
 from gamekit.measure import Row, timed
+
+import gamekit as gk
+from gamekit.search.deepening import Search
 
 DEPTH = 10
 
@@ -46,14 +46,24 @@ def scaling(quick: bool) -> Iterator[Row]:
                 alone.append(timed(lambda: work(depth), clock=time.perf_counter))
                 at_once.append(together(pool))
         ratios = [many * a / b for a, b in zip(alone, at_once, strict=True)]
-        yield Row("scaling", f"{many} {name} beside one", statistics.median(ratios), min(ratios), max(ratios),
-                  ours=statistics.median(at_once), theirs=statistics.median(alone),
-                  note=f"at best {many}; the machine's load was {os.getloadavg()[0]:.1f}")
+        yield Row(
+            "scaling",
+            f"{many} {name} beside one",
+            statistics.median(ratios),
+            min(ratios),
+            max(ratios),
+            ours=statistics.median(at_once),
+            theirs=statistics.median(alone),
+            note=f"at best {many}; the machine's load was {os.getloadavg()[0]:.1f}",
+        )
 
 
 GROWTH = (
-    ("connect_four", bench_centre, 10), ("candy(board=ReesesPieces)", bench_owned, 6), ("conga", bench_squares, 7),
-    ("mnk(m=15,n=15,k=5)", bench_pairs, 4), ("connect_k(columns=9,rows=7,k=5)", bench_open_rows, 5),
+    ("connect_four", bench_centre, 10),
+    ("candy(board=ReesesPieces)", bench_owned, 6),
+    ("conga", bench_squares, 7),
+    ("mnk(m=15,n=15,k=5)", bench_pairs, 4),
+    ("connect_k(columns=9,rows=7,k=5)", bench_open_rows, 5),
 )
 
 
@@ -144,5 +154,6 @@ def startup(quick: bool) -> Iterator[Row]:
 
 def ready(what: str, spent: list[float], floor: float | None, aim: float | None) -> Row:
     middle = statistics.median(spent)
-    return Row("startup", what, middle, min(spent), max(spent), floor=floor, aim=aim, at_most=True, unit="s",
-               ours=middle)
+    return Row(
+        "startup", what, middle, min(spent), max(spent), floor=floor, aim=aim, at_most=True, unit="s", ours=middle
+    )

@@ -101,8 +101,19 @@ def cells(row: Row) -> tuple[str, ...]:
 
     result = "" if row.ratio is None else f"{number(row.ratio)} {row.unit}"
     between = "" if row.low is None or row.high is None else f"{number(row.low)} to {number(row.high)}"
-    return (row.group, row.what, result, between, bound(row.floor), bound(row.aim), row.verdict, seconds(row.ours),
-            seconds(row.theirs), "" if row.nodes is None else f"{row.nodes:,}".replace(",", " "), row.note)
+    return (
+        row.group,
+        row.what,
+        result,
+        between,
+        bound(row.floor),
+        bound(row.aim),
+        row.verdict,
+        seconds(row.ours),
+        seconds(row.theirs),
+        "" if row.nodes is None else f"{row.nodes:,}".replace(",", " "),
+        row.note,
+    )
 
 
 def number(value: float) -> str:
@@ -130,8 +141,23 @@ def write_table(rows: Iterable[Row], folder: Path, preface: str) -> None:
     rows = list(rows)
     with (folder / "bench.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(("group", "what", "result", "unit", "low", "high", "floor", "aim", "verdict", "ours_seconds",
-                         "theirs_seconds", "nodes", "note"))
+        writer.writerow(
+            (
+                "group",
+                "what",
+                "result",
+                "unit",
+                "low",
+                "high",
+                "floor",
+                "aim",
+                "verdict",
+                "ours_seconds",
+                "theirs_seconds",
+                "nodes",
+                "note",
+            )
+        )
         for r in rows:
             plain = [None if v is None else float(f"{v:.4g}") for v in (r.ratio, r.low, r.high, r.floor, r.aim)]
             spent = [None if v is None else float(f"{v:.4g}") for v in (r.ours, r.theirs)]

@@ -14,15 +14,14 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from gamekit.evaluations import COLUMN_WEIGHTS, bench_centre, bench_nothing
+from gamekit.measure import ABSENT, Row, paired, timed
 
 import gamekit as gk
 from gamekit.search.deepening import Search
-from gamekit.solvers.drop_solver import DropSolver
 from gamekit.search.montecarlo import MonteCarlo
 from gamekit.search.reference import search_plain
-
-from gamekit.evaluations import COLUMN_WEIGHTS, bench_centre, bench_nothing
-from gamekit.measure import ABSENT, Row, paired, timed
+from gamekit.solvers.drop_solver import DropSolver
 
 Score = Callable[[Any, int], float]  # a board as a NumPy array of 0, 1, 2; the player it is for
 Peer = tuple[Callable[[], object], Callable[[], int], str]  # a run, a count of what it visits, the counter to match
@@ -112,8 +111,12 @@ def aima(depth: int, score: Score | None) -> Peer:
         return score(board, 1)
 
     def run(game: Any = ConnectFour()):
-        return alphabeta_cutoff_search(game.initial, game, eval_fn=evaluate,
-                                       cutoff_test=lambda state, ply: ply >= depth or game.terminal_test(state))
+        return alphabeta_cutoff_search(
+            game.initial,
+            game,
+            eval_fn=evaluate,
+            cutoff_test=lambda state, ply: ply >= depth or game.terminal_test(state),
+        )
 
     def count() -> int:
         made[0] = 0
@@ -194,8 +197,14 @@ def peers(quick: bool) -> Iterator[Row]:
             if visited != expected:
                 raise AssertionError(f"{row.what}: {visited} {counter}, gamekit {expected}")
             pair = paired(partial(search.run, start, depth=depth), run, 1 if quick else rounds, repeat=20)
-            yield pair.row("peers", row.what, floor=row.floor, aim=row.aim, nodes=found.counters["generated"],
-                           note=f"{counter} equal" + ("" if judged else "; not judged"))
+            yield pair.row(
+                "peers",
+                row.what,
+                floor=row.floor,
+                aim=row.aim,
+                nodes=found.counters["generated"],
+                note=f"{counter} equal" + ("" if judged else "; not judged"),
+            )
 
 
 def montecarlo(quick: bool) -> Iterator[Row]:
@@ -218,8 +227,9 @@ def montecarlo(quick: bool) -> Iterator[Row]:
     pair = paired(lambda: engine.run(start, times * theirs_count, None), theirs, 3 if quick else 7)
     pair.ratios = [times * ratio for ratio in pair.ratios]
     rates = times * theirs_count / pair.ours, theirs_count / pair.theirs
-    yield pair.row("montecarlo", what, floor=8, aim=15,
-                   note=f"{rates[0] / 1e6:.2f} M simulations/s, theirs {rates[1] / 1e6:.2f}")
+    yield pair.row(
+        "montecarlo", what, floor=8, aim=15, note=f"{rates[0] / 1e6:.2f} M simulations/s, theirs {rates[1] / 1e6:.2f}"
+    )
 
 
 def stones_of(position: gk.Position) -> tuple[int, int]:
@@ -278,8 +288,15 @@ def solver(quick: bool) -> Iterator[Row]:
         raise AssertionError(f"{what}: scores differ")
     pair = paired(ours, theirs, 3 if quick else 5)
     pair.ratios = [1 / ratio for ratio in pair.ratios]
-    yield pair.row("solver", what, floor=2, aim=1, at_most=True, unit="× the time",
-                   note=f"{len(positions)} positions, scores equal")
+    yield pair.row(
+        "solver",
+        what,
+        floor=2,
+        aim=1,
+        at_most=True,
+        unit="× the time",
+        note=f"{len(positions)} positions, scores equal",
+    )
 
 
 def line_of(position: gk.Position) -> list[int]:
@@ -292,5 +309,15 @@ def empty_board(_quick: bool) -> Iterator[Row]:
     solver = DropSolver(megabytes=64)
     score: list[int | None] = []
     spent = timed(lambda: score.append(solver.solve(0, 0)))
-    yield Row("empty", "Connect Four, the empty 7×6 board solved", spent / 60, floor=15, aim=4, at_most=True,
-              unit="CPU min", ours=spent, nodes=solver.nodes, note=f"score {score[0]}")
+    yield Row(
+        "empty",
+        "Connect Four, the empty 7×6 board solved",
+        spent / 60,
+        floor=15,
+        aim=4,
+        at_most=True,
+        unit="CPU min",
+        ours=spent,
+        nodes=solver.nodes,
+        note=f"score {score[0]}",
+    )

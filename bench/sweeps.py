@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterator
 from unittest import mock
 
-import gamekit as gk
-from gamekit.matches.whole_game import Duel
 from gamekit.experiments.old_plan import Plan
-from gamekit.matches.referee import Referee, two_players
-
 from gamekit.measure import Row, timed
+
+import gamekit as gk
+from gamekit.matches.referee import Referee, two_players
+from gamekit.matches.whole_game import Duel
 
 GAME, PLAYER, OPPONENT = "connect_four", "alphabeta(depth=4)", "alphabeta(depth=4,ties=random)"
 
@@ -58,8 +58,17 @@ def swept(games: int, workers: int = 1) -> float:
     """CPU seconds of a sweep, in this process and its children."""
     before = _spent()
     with tempfile.TemporaryDirectory() as folder:
-        gk.sweep(GAME, PLAYER, [OPPONENT], games_each=games, openings=games // 2, seed=1, out=f"{folder}/sweep",
-                 workers=workers, progress=False)
+        gk.sweep(
+            GAME,
+            PLAYER,
+            [OPPONENT],
+            games_each=games,
+            openings=games // 2,
+            seed=1,
+            out=f"{folder}/sweep",
+            workers=workers,
+            progress=False,
+        )
     return _spent() - before
 
 
@@ -90,13 +99,21 @@ def searched(games: int) -> float:
 
 def workers(games: int, rounds: int) -> Iterator[Row]:
     """The same sweep by one worker and by two, by the wall clock; both with their processes started."""
+
     def by(count: int) -> float:
         return timed(lambda: swept(games, count), clock=time.perf_counter)
 
     swept(200, 2)
     ratios = [by(1) / by(2) for _ in range(rounds)]
-    yield Row("sweep", f"two workers beside one, {games} games of depth-4 searches", statistics.median(ratios),
-              min(ratios), max(ratios), floor=1.7, note=f"the machine's load was {os.getloadavg()[0]:.1f}")
+    yield Row(
+        "sweep",
+        f"two workers beside one, {games} games of depth-4 searches",
+        statistics.median(ratios),
+        min(ratios),
+        max(ratios),
+        floor=1.7,
+        note=f"the machine's load was {os.getloadavg()[0]:.1f}",
+    )
 
 
 READ = """
@@ -115,17 +132,31 @@ def a_million(games: int) -> Iterator[Row]:
     """Random games played, recorded, and read back by a new process."""
     shown = f"{games:,}".replace(",", " ")
     with tempfile.TemporaryDirectory() as folder:
-        spent = timed(lambda: gk.sweep(GAME, "random", ["random"], games_each=games, seed=1, out=f"{folder}/sweep",
-                                       workers=2, progress=False), clock=time.perf_counter)
-        yield Row("sweep", "100 000 random games played and recorded, two workers", spent * 1e5 / games, floor=60,
-                  at_most=True, unit="s", ours=spent, note=f"{shown} games in {spent:.1f} s")
+        spent = timed(
+            lambda: gk.sweep(
+                GAME, "random", ["random"], games_each=games, seed=1, out=f"{folder}/sweep", workers=2, progress=False
+            ),
+            clock=time.perf_counter,
+        )
+        yield Row(
+            "sweep",
+            "100 000 random games played and recorded, two workers",
+            spent * 1e5 / games,
+            floor=60,
+            at_most=True,
+            unit="s",
+            ours=spent,
+            note=f"{shown} games in {spent:.1f} s",
+        )
         done = subprocess.run([sys.executable, "-c", READ, f"{folder}/sweep"], capture_output=True, text=True)
         if done.returncode:
             raise AssertionError(f"reading failed: {done.stderr.strip().splitlines()[-1]}")
         count, seconds, memory = (float(word) for word in done.stdout.split())
         if count != games:
             raise AssertionError(f"{shown} games were stored, {count:g} read")
-        yield Row("sweep", f"{shown} games read into a data frame", seconds, floor=10, at_most=True, unit="s",
-                  ours=seconds)
-        yield Row("sweep", f"{shown} games read, the process at its largest", memory, floor=500, at_most=True,
-                  unit="MB")
+        yield Row(
+            "sweep", f"{shown} games read into a data frame", seconds, floor=10, at_most=True, unit="s", ours=seconds
+        )
+        yield Row(
+            "sweep", f"{shown} games read, the process at its largest", memory, floor=500, at_most=True, unit="MB"
+        )

@@ -1,10 +1,10 @@
 """gamekit: a bench on which adversarial search is tried, measured and explained.
 
-    import gamekit as gk
-    game = gk.game("connect_four")
-    choice = gk.player("alphabeta(depth=8)").choose(game.start())
-    games = gk.sweep(game, gk.grid("alphabeta", depth=[1, 2, 3]), "montecarlo(playouts=500)", games_each=200, seed=1)
-    gk.win_rates(games, by="depth")
+import gamekit as gk
+game = gk.game("connect_four")
+choice = gk.player("alphabeta(depth=8)").choose(game.start())
+games = gk.sweep(game, gk.grid("alphabeta", depth=[1, 2, 3]), "montecarlo(playouts=500)", games_each=200, seed=1)
+gk.win_rates(games, by="depth")
 """
 
 from importlib import import_module as _import_module
@@ -40,7 +40,7 @@ WHERE: dict[str, str] = {
     }.items()
     for name in names.split()
 }
-__all__ = [*sorted(WHERE), "plot"]  # noqa: PLE0604
+__all__ = [*sorted(WHERE), "plot"]
 
 
 def __getattr__(name: str) -> _Any:

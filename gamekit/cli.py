@@ -54,8 +54,9 @@ def build() -> argparse.ArgumentParser:
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    def command(name: str, run: Callable, about: str, *positional: str,
-                json_too: bool = True) -> argparse.ArgumentParser:
+    def command(
+        name: str, run: Callable, about: str, *positional: str, json_too: bool = True
+    ) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=about, description=about)
         for word in positional:
             made.add_argument(word, metavar=word.upper())
@@ -102,13 +103,18 @@ def build() -> argparse.ArgumentParser:
     compare.add_argument("--exact", type=int, metavar="N", help="also judge each by N positions solved exactly")
 
     solve = command("solve", _solve, "the exact value of a position", "game")
-    solve.description = ("The exact value for the side to move: positive wins. With gravity it is the score (how many "
-                         "stones the winner still holds when about to win), in Candy the final margin, else 1, 0 or "
-                         "-1. Exit 1 where something was not solved; Conga gives up after 60 s by itself.")
+    solve.description = (
+        "The exact value for the side to move: positive wins. With gravity it is the score (how many "
+        "stones the winner still holds when about to win), in Candy the final margin, else 1, 0 or "
+        "-1. Exit 1 where something was not solved; Conga gives up after 60 s by itself."
+    )
     where = solve.add_mutually_exclusive_group()
     where.add_argument("--moves", default="", help="the moves that lead to it")
-    where.add_argument("--file", help="a file of positions, a line of moves each; with gravity a second number is "
-                       "taken for somebody's score and not looked at, so two moves are written 44")
+    where.add_argument(
+        "--file",
+        help="a file of positions, a line of moves each; with gravity a second number is "
+        "taken for somebody's score and not looked at, so two moves are written 44",
+    )
     solve.add_argument("--all", action="store_true", help="also the value of every legal move")
     solve.add_argument("--seconds", type=float, help="give up after this long")
     solve.add_argument("--megabytes", type=float, default=None, help="memory of the table")
@@ -153,9 +159,15 @@ def _print(options: argparse.Namespace, data: Any, text: str) -> None:
 
 
 def _described(params: dict[str, Param]) -> list[dict[str, Any]]:
-    return [{"name": name, "default": None if p.default is None else write(p.default), "allowed": p.allowed,
-             "about": p.about}
-            for name, p in params.items()]
+    return [
+        {
+            "name": name,
+            "default": None if p.default is None else write(p.default),
+            "allowed": p.allowed,
+            "about": p.about,
+        }
+        for name, p in params.items()
+    ]
 
 
 def _listing(entries: list[dict[str, Any]]) -> str:
@@ -163,22 +175,34 @@ def _listing(entries: list[dict[str, Any]]) -> str:
     for entry in entries:
         report = f"  [{entry['report']}]" if entry.get("report") else ""
         lines.append(f"{entry['name']:18} {entry['about']}{report}")
-        lines += [f"    {p['name']:14} {p['about']} ({p['allowed']}; default {p['default'] or 'none'})"
-                  for p in entry["params"]]
+        lines += [
+            f"    {p['name']:14} {p['about']} ({p['allowed']}; default {p['default'] or 'none'})"
+            for p in entry["params"]
+        ]
     return "\n".join(lines)
 
 
 def _games(options: argparse.Namespace) -> None:
-    found = [{"name": name, "about": (kind.__doc__ or "").split("\n")[0], "params": _described(kind.params),
-              "heuristics": [h for owner, h in HEURISTICS if owner == name], "default": str(game(name))}
-             for name, kind in GAMES.items()]
+    found = [
+        {
+            "name": name,
+            "about": (kind.__doc__ or "").split("\n")[0],
+            "params": _described(kind.params),
+            "heuristics": [h for owner, h in HEURISTICS if owner == name],
+            "default": str(game(name)),
+        }
+        for name, kind in GAMES.items()
+    ]
     _print(options, found, _listing(found))
 
 
 def _heuristics(options: argparse.Namespace) -> None:
     wanted = game(options.game).name if options.game else None
-    found = [{"game": owner, "name": name, "about": h.about, "report": h.report, "params": _described(h.params)}
-             for (owner, name), h in HEURISTICS.items() if wanted in (None, owner)]
+    found = [
+        {"game": owner, "name": name, "about": h.about, "report": h.report, "params": _described(h.params)}
+        for (owner, name), h in HEURISTICS.items()
+        if wanted in (None, owner)
+    ]
     lines = []
     for owner in dict.fromkeys(entry["game"] for entry in found):
         lines += [f"{owner}:", textwrap.indent(_listing([f for f in found if f["game"] == owner]), "  ")]
@@ -186,8 +210,10 @@ def _heuristics(options: argparse.Namespace) -> None:
 
 
 def _players(options: argparse.Namespace) -> None:
-    found = [{"name": name, "about": kind.about, "report": kind.report, "params": _described(kind.takes)}
-             for name, kind in PLAYERS.items()]
+    found = [
+        {"name": name, "about": kind.about, "report": kind.report, "params": _described(kind.takes)}
+        for name, kind in PLAYERS.items()
+    ]
     _print(options, found, _listing(found))
 
 
@@ -218,8 +244,15 @@ def _eval(options: argparse.Namespace) -> None:
 def _play(options: argparse.Namespace) -> None:
     from .matches.single_game import play_game
 
-    played = play_game(options.game, options.first, options.second, seed=options.seed, moves=options.moves,
-                       max_plies=options.max_plies, move_seconds=options.move_seconds)
+    played = play_game(
+        options.game,
+        options.first,
+        options.second,
+        seed=options.seed,
+        moves=options.moves,
+        max_plies=options.max_plies,
+        move_seconds=options.move_seconds,
+    )
     _print(options, played.to_dict(), str(played))
 
 
@@ -272,7 +305,9 @@ def _match(options: argparse.Namespace) -> None:
         data["sprt"] = {key: value.item() if hasattr(value, "item") else value for key, value in test.items()}
         lines.append(f"SPRT       llr {test['llr']:.2f}; {test['decision'] or 'not decided'}")
     elif not known:
-        data["warning"] = "both players are deterministic and only replayed games, so no interval is given; use openings"
+        data["warning"] = (
+            "both players are deterministic and only replayed games, so no interval is given; use openings"
+        )
         lines.append(f"warning    {data['warning']}")
     for note in played["note"][played["note"] != ""].unique()[:3]:
         lines.append(f"note       {note}")
@@ -282,8 +317,15 @@ def _match(options: argparse.Namespace) -> None:
 def _compare(options: argparse.Namespace) -> None:
     from .analysis.compare import compare
 
-    result = compare(options.game, options.heuristics, depths=options.depths, opponents=options.opponents,
-                     games=options.games, seed=options.seed, exact=options.exact or 0)
+    result = compare(
+        options.game,
+        options.heuristics,
+        depths=options.depths,
+        opponents=options.opponents,
+        games=options.games,
+        seed=options.seed,
+        exact=options.exact or 0,
+    )
     _print(options, result.to_dict(), str(result))
 
 
@@ -379,8 +421,12 @@ def _run(options: argparse.Namespace) -> int:
     from .notebook.parameters import split
     from .notebook.suite import run_notebook
 
-    return run_notebook(options.notebook, _pairs(options.parameters, "-p"),
-                        grid={k: split(v) for k, v in _pairs(options.grid, "--grid").items()}, out=options.out)
+    return run_notebook(
+        options.notebook,
+        _pairs(options.parameters, "-p"),
+        grid={k: split(v) for k, v in _pairs(options.grid, "--grid").items()},
+        out=options.out,
+    )
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -413,8 +459,11 @@ def _warm(options: argparse.Namespace) -> None:
             print(f"\rcompiling {done} of {len(everything)}", end="", file=sys.stderr, flush=True)
         function.prepare()
     if not options.quiet:
-        print(f"{chr(13) * show}{len(everything)} functions ready after {time.monotonic() - started:.1f} s, "
-              f"kept in {cache_folder()}", file=sys.stderr)
+        print(
+            f"{chr(13) * show}{len(everything)} functions ready after {time.monotonic() - started:.1f} s, "
+            f"kept in {cache_folder()}",
+            file=sys.stderr,
+        )
 
 
 def _compiled_functions() -> list[Compiled]:

@@ -17,7 +17,6 @@ from .jit.intrinsics import BLOCK, MOVES, PLAY, address, block, call_moves, call
 from .jit.user_code import fingerprint, fresh
 from .specs import write
 
-
 RUNNING, WON, DRAW, LOST = 0, 1, 2, 3  # what `play` says, seen by the player who moved
 
 Record = Any  # one np.record of a game's state
@@ -51,8 +50,15 @@ def _nothing(s):
 class Rules:
     """A game's two rules as the search calls them: compiled on first use, addressed by number."""
 
-    def __init__(self, moves: Callable, play: Callable, state: np.dtype, width: int, name: str | None,
-                 pin: Callable | None = None):
+    def __init__(
+        self,
+        moves: Callable,
+        play: Callable,
+        state: np.dtype,
+        width: int,
+        name: str | None,
+        pin: Callable | None = None,
+    ):
         """`pin` sets fields that are the same in all positions of a game, so that the compiler knows them."""
         pinned = njit(forceinline=True)(pin or _nothing)
         if name is None:
@@ -106,11 +112,15 @@ class Game:
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
         if "state" in cls.__dict__ or "play" in cls.__dict__:
-            missing = [name for name in ("name", "state", "width", "moves", "play") if not hasattr(cls, name)
-                       and not (name == "name" and cls.__module__.startswith(__package__ + "."))]
+            missing = [
+                name
+                for name in ("name", "state", "width", "moves", "play")
+                if not hasattr(cls, name) and not (name == "name" and cls.__module__.startswith(__package__ + "."))
+            ]
             if missing:
-                raise GamekitError(f"game {cls.__name__} lacks {', '.join(missing)}; a game gives name, state, width, "
-                                   "moves and play")
+                raise GamekitError(
+                    f"game {cls.__name__} lacks {', '.join(missing)}; a game gives name, state, width, moves and play"
+                )
             inside = cls.__module__.startswith(__package__ + ".")
             name = f"{cls.__module__}.{cls.__name__}" if inside else None
             moves, play = cls.__dict__["moves"], cls.__dict__["play"]
@@ -309,8 +319,14 @@ class Position:
     __slots__ = ("_codes", "data", "game", "last", "parent", "ply", "winner")
     drawn_by: ClassVar[str] = "gamekit.drawing"  # loaded when a notebook shows a position
 
-    def __init__(self, game: Game, data: np.ndarray, winner: int | None = None,
-                 parent: Position | None = None, last: int | None = None):
+    def __init__(
+        self,
+        game: Game,
+        data: np.ndarray,
+        winner: int | None = None,
+        parent: Position | None = None,
+        last: int | None = None,
+    ):
         data.flags.writeable = False
         self.game, self.data, self.winner, self.parent, self.last = game, data, winner, parent, last
         self.ply: int = parent.ply + 1 if parent is not None else 0

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .core import Game, Position
-from .search.table import DECIDED, WIN
 from .heuristics import Part
+from .search.table import DECIDED, WIN
 
 Cell = tuple[int, int]
 Rows = list[list[tuple[int, str]]]
@@ -78,10 +78,12 @@ def step(game: Game, code: int) -> tuple[Cell, Cell] | None:
 def tag(name: str, kind: str = "", inside: str = "", **facts: Any) -> str:
     """An SVG element of a class; numbers are rounded, `stroke_width` becomes `stroke-width`."""
     given = {"class": kind, **{key.replace("_", "-"): value for key, value in facts.items()}}
-    written = "".join(f' {key}="{value:.4g}"' if isinstance(value, float) else f' {key}="{value}"'
-                      for key, value in given.items() if value != "")
+    written = "".join(
+        f' {key}="{value:.4g}"' if isinstance(value, float) else f' {key}="{value}"'
+        for key, value in given.items()
+        if value != ""
+    )
     return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
-
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,11 @@ def svg(position: Position, parts: Iterable[Part] = (), last: bool = True) -> st
         body.append(_last(position.parent, position.last, sheet))
     body += [_won(position, sheet), _overlay(list(parts), sheet)]
     what = html.escape(f"{position.game}: {_status(position)}")
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" class="gk-board" role="img" aria-label="{what}" '
-            f'width="{sheet.width * scale:.0f}" height="{sheet.height * scale:.0f}" '
-            f'viewBox="0 0 {sheet.width} {sheet.height}" font-family="system-ui, sans-serif">{"".join(body)}</svg>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="gk-board" role="img" aria-label="{what}" '
+        f'width="{sheet.width * scale:.0f}" height="{sheet.height * scale:.0f}" '
+        f'viewBox="0 0 {sheet.width} {sheet.height}" font-family="system-ui, sans-serif">{"".join(body)}</svg>'
+    )
 
 
 def _status(position: Position) -> str:
@@ -142,8 +146,18 @@ def _axes(game: Game, sheet: Sheet) -> tuple[list[str], list[str]]:
 
 def _ground(game: Game, sheet: Sheet, rows: Rows) -> str:
     across, down = _axes(game, sheet)
-    drawn = [tag("rect", "gk-ground", x=EDGE, y=EDGE, width=sheet.cols * SIZE + 2 * PAD,
-                 height=sheet.rows * SIZE + 2 * PAD, rx=12, fill=GROUND)]
+    drawn = [
+        tag(
+            "rect",
+            "gk-ground",
+            x=EDGE,
+            y=EDGE,
+            width=sheet.cols * SIZE + 2 * PAD,
+            height=sheet.rows * SIZE + 2 * PAD,
+            rx=12,
+            fill=GROUND,
+        )
+    ]
     drawn += [text(sheet.centre((0, c))[0], EDGE / 2, name, 13, FAINT, "gk-axis") for c, name in enumerate(across)]
     drawn += [text(EDGE / 2, sheet.centre((r, 0))[1], name, 13, FAINT, "gk-axis") for r, name in enumerate(down)]
     highest = max(int(label) for row in rows for _, label in row) if game.name == "candy" else 0
@@ -165,8 +179,10 @@ def _pieces(game: Game, sheet: Sheet, rows: Rows) -> str:
         for c, (owner, label) in enumerate(row):
             x, y = sheet.centre((r, c))
             if owner:
-                drawn.append(f'<g class="gk-piece gk-p{owner}" data-cell="{r},{c}" transform="translate({x:g} {y:g})">'
-                             f"{piece(game, owner, label)}</g>")
+                drawn.append(
+                    f'<g class="gk-piece gk-p{owner}" data-cell="{r},{c}" transform="translate({x:g} {y:g})">'
+                    f"{piece(game, owner, label)}</g>"
+                )
             elif label:
                 drawn.append(text(x, y, label, 18, INK, "gk-value"))
     return "".join(drawn)
@@ -179,14 +195,20 @@ def piece(game: Game, owner: int, label: str) -> str:
     if game.name == "conga" and label:
         radius = SIZE * (0.24 + 0.17 * math.sqrt(int(label) / 10))
     if owner == 2 and label:
-        shape = tag("rect", "gk-body", x=-radius, y=-radius, width=2 * radius, height=2 * radius, rx=radius * 0.32,
-                    fill=colour)
+        shape = tag(
+            "rect", "gk-body", x=-radius, y=-radius, width=2 * radius, height=2 * radius, rx=radius * 0.32, fill=colour
+        )
     else:
         shape = tag("circle", "gk-body", r=radius, fill=colour)
     if label:
         return shape + text(0, 0, label, 19, ink, "gk-label", bold=True)
-    stroke: dict[str, Any] = {"fill": "none", "stroke": ink, "stroke_width": 5, "stroke_linecap": "round",
-                              "opacity": 0.85}
+    stroke: dict[str, Any] = {
+        "fill": "none",
+        "stroke": ink,
+        "stroke_width": 5,
+        "stroke_linecap": "round",
+        "opacity": 0.85,
+    }
     if owner == 1:
         return shape + tag("path", d=f"M{-arm:g} {-arm:g}L{arm:g} {arm:g}M{-arm:g} {arm:g}L{arm:g} {-arm:g}", **stroke)
     return shape + tag("circle", r=arm * 1.15, **stroke)
@@ -196,12 +218,16 @@ def _last(before: Position, code: int, sheet: Sheet) -> str:
     """A frame around what the last move changed; a run of stones also gets its way drawn."""
     run = step(before.game, code)
     changed = [(r, c) for r, c, owner, _ in effects(before, code) if owner]
-    drawn = [sheet.square(cell, "gk-last", 3, fill="none", stroke=INK, stroke_width=2.5, stroke_dasharray="5 4")
-             for cell in changed]
+    drawn = [
+        sheet.square(cell, "gk-last", 3, fill="none", stroke=INK, stroke_width=2.5, stroke_dasharray="5 4")
+        for cell in changed
+    ]
     if run:
         (x, y), (tx, ty) = sheet.centre(run[0]), sheet.centre(max(changed, key=lambda cell: math.dist(cell, run[0])))
-        drawn += [tag("circle", "gk-last", cx=x, cy=y, r=5, fill=INK),
-                  tag("line", "gk-last", x1=x, y1=y, x2=tx, y2=ty, stroke=INK, stroke_width=2.5, opacity=0.35)]
+        drawn += [
+            tag("circle", "gk-last", cx=x, cy=y, r=5, fill=INK),
+            tag("line", "gk-last", x1=x, y1=y, x2=tx, y2=ty, stroke=INK, stroke_width=2.5, opacity=0.35),
+        ]
     return "".join(drawn)
 
 
@@ -212,15 +238,27 @@ def _won(position: Position, sheet: Sheet) -> str:
     rings = []
     for cell in find(position.record):
         x, y = sheet.centre(cell)
-        rings += [tag("circle", "gk-win", cx=x, cy=y, r=SIZE * 0.43, fill="none", stroke=colour, stroke_width=width)
-                  for colour, width in ((INK, 8), (GOLD, 5))]
+        rings += [
+            tag("circle", "gk-win", cx=x, cy=y, r=SIZE * 0.43, fill="none", stroke=colour, stroke_width=width)
+            for colour, width in ((INK, 8), (GOLD, 5))
+        ]
     return "".join(rings)
 
 
 def text(x: float, y: float, written: str, size: float, colour: str, kind: str, bold: bool = False) -> str:
     """A word around a point."""
-    return tag("text", kind, html.escape(written) or " ", x=x, y=y, fill=colour, font_size=size, text_anchor="middle",
-               dominant_baseline="central", font_weight=600 if bold else 400)
+    return tag(
+        "text",
+        kind,
+        html.escape(written) or " ",
+        x=x,
+        y=y,
+        fill=colour,
+        font_size=size,
+        text_anchor="middle",
+        dominant_baseline="central",
+        font_weight=600 if bold else 400,
+    )
 
 
 # --------------------------------------------------------------------- what made the score
@@ -257,10 +295,20 @@ def _line(part: Part, sheet: Sheet, kind: str, aside: float, strength: float, wi
     (x1, y1), (x2, y2) = sheet.centre(part.cells[0]), sheet.centre(part.cells[-1])
     far = math.hypot(x2 - x1, y2 - y1) or 1.0
     dx, dy = -(y2 - y1) / far * aside, (x2 - x1) / far * aside
-    return tag("line", f"gk-part {kind}", f"<title>{html.escape(part.what)} {signed(part.value)}</title>",
-               x1=x1 + dx, y1=y1 + dy, x2=x2 + dx, y2=y2 + dy, stroke=GAIN if part.value >= 0 else LOSS,
-               stroke_width=width, stroke_linecap="round", opacity=strength,
-               stroke_dasharray="none" if part.value >= 0 else "9 6")
+    return tag(
+        "line",
+        f"gk-part {kind}",
+        f"<title>{html.escape(part.what)} {signed(part.value)}</title>",
+        x1=x1 + dx,
+        y1=y1 + dy,
+        x2=x2 + dx,
+        y2=y2 + dy,
+        stroke=GAIN if part.value >= 0 else LOSS,
+        stroke_width=width,
+        stroke_linecap="round",
+        opacity=strength,
+        stroke_dasharray="none" if part.value >= 0 else "9 6",
+    )
 
 
 def _badge(cell: Cell, here: list[Part], sheet: Sheet, names: str) -> str:
@@ -269,7 +317,18 @@ def _badge(cell: Cell, here: list[Part], sheet: Sheet, names: str) -> str:
     wide = 7.2 * len(written) + 8
     x, y = sheet.centre(cell)
     x, y = x + SIZE / 2 - wide / 2, y - SIZE / 2 + 9
-    return (f'<g class="gk-part {names}"><title>{html.escape(", ".join(p.what for p in here))}</title>'
-            + tag("rect", x=x - wide / 2, y=y - 9, width=wide, height=18, rx=9, stroke="#fff",
-                  fill=GAIN if total >= 0 else LOSS)
-            + text(x, y, written, 12, "#fff", "gk-badge", bold=True) + "</g>")
+    return (
+        f'<g class="gk-part {names}"><title>{html.escape(", ".join(p.what for p in here))}</title>'
+        + tag(
+            "rect",
+            x=x - wide / 2,
+            y=y - 9,
+            width=wide,
+            height=18,
+            rx=9,
+            stroke="#fff",
+            fill=GAIN if total >= 0 else LOSS,
+        )
+        + text(x, y, written, 12, "#fff", "gk-badge", bold=True)
+        + "</g>"
+    )

@@ -237,8 +237,9 @@ class Param:
         if isinstance(value, Spec) and not value.settings and kind is str:
             value = value.name
         if self.choices:
-            good = any(value == choice and isinstance(value, bool) == isinstance(choice, bool)
-                       for choice in self.choices)
+            good = any(
+                value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in self.choices
+            )
         elif kind is bool:
             good = isinstance(value, bool)
         elif kind is Spec:
@@ -253,8 +254,10 @@ class Param:
                 value = kind(value)
                 good = (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
         if not good:
-            raise SpecError(f"{owner}: {name}={_shortened(write(value))} is not allowed; {name} is {self.allowed}"
-                            + (nearest(value, map(write, self.choices)) if self.choices else ""))
+            raise SpecError(
+                f"{owner}: {name}={_shortened(write(value))} is not allowed; {name} is {self.allowed}"
+                + (nearest(value, map(write, self.choices)) if self.choices else "")
+            )
         return value
 
 
@@ -264,8 +267,10 @@ def check(owner: str, params: Mapping[str, Param], settings: Mapping[str, Any]) 
         if key not in params:
             there = ", ".join(params) if params else "none"
             raise SpecError(f"{owner} has no parameter {key!r}; its parameters are {there}{nearest(key, params)}")
-    return {name: param.check(owner, name, settings[name]) if name in settings else param.default
-            for name, param in params.items()}
+    return {
+        name: param.check(owner, name, settings[name]) if name in settings else param.default
+        for name, param in params.items()
+    }
 
 
 def find(kind: str, name: str, known: Iterable[str]) -> str:
@@ -278,4 +283,6 @@ def find(kind: str, name: str, known: Iterable[str]) -> str:
 
 def changed(params: Mapping[str, Param], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Of checked settings those that differ from their default, in declared order: what a canonical spec names."""
-    return {name: settings[name] for name, param in params.items() if name in settings and settings[name] != param.default}
+    return {
+        name: settings[name] for name, param in params.items() if name in settings and settings[name] != param.default
+    }

@@ -71,7 +71,9 @@ class Comparison:
 
     def __str__(self) -> str:
         tables = (self.standings.to_string(index=False), self.duels.to_string(index=False))
-        return "\n".join([self.game, *self.answers(), "", *itertools.chain(*zip(tables, ("", ""), strict=True)), self.about])
+        return "\n".join(
+            [self.game, *self.answers(), "", *itertools.chain(*zip(tables, ("", ""), strict=True)), self.about]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """What `gamekit compare --json` prints."""
@@ -216,7 +218,11 @@ def _summary(
         spent = here.groupby("player", observed=True)[["generated", "own_moves"]].sum()
         rows = []
         for spec, name in specs.items():
-            row = {"condition": condition, "heuristic": name, **rated.loc[spec, ["elo", "elo_low", "elo_high"]].to_dict()}
+            row = {
+                "condition": condition,
+                "heuristic": name,
+                **rated.loc[spec, ["elo", "elo_low", "elo_high"]].to_dict(),
+            }
             if scores is not None and spec in scores.index:
                 row |= scores.loc[spec, ["points", "points_low", "points_high"]].to_dict()
             if spec in spent.index:
@@ -228,17 +234,24 @@ def _summary(
     return Comparison(str(game), pd.DataFrame(standings), pd.DataFrame(duels, columns=columns), played)
 
 
-def _duels(
-    condition: str, specs: dict[str, str], here: pd.DataFrame, against: pd.DataFrame
-) -> list[dict[str, Any]]:
+def _duels(condition: str, specs: dict[str, str], here: pd.DataFrame, against: pd.DataFrame) -> list[dict[str, Any]]:
     pairs = list(itertools.combinations(specs, 2))
     found = []
     for one, other in pairs:
         direct = here[(here["player"] == one) & (here["opponent"] == other)]
-        by_opening = direct.groupby(direct["opening"] if direct["opening_plies"].any() else "pair", observed=True)["points"].mean()
+        by_opening = direct.groupby(direct["opening"] if direct["opening_plies"].any() else "pair", observed=True)[
+            "points"
+        ].mean()
         row = {"condition": condition, "first": specs[one], "second": specs[other], "games": len(direct)}
-        row |= {"points": direct["points"].mean(), "p_value": sign_test(int((by_opening > 0.5).sum()), int((by_opening < 0.5).sum()))}
-        better = {specs[one] if by_opening.mean() > 0.5 else specs[other]} if row["p_value"] < SURE / len(pairs) / 2 else set()
+        row |= {
+            "points": direct["points"].mean(),
+            "p_value": sign_test(int((by_opening > 0.5).sum()), int((by_opening < 0.5).sum())),
+        }
+        better = (
+            {specs[one] if by_opening.mean() > 0.5 else specs[other]}
+            if row["p_value"] < SURE / len(pairs) / 2
+            else set()
+        )
         both = against[against["player"].isin([one, other])]
         if both["player"].nunique() == 2:
             test = paired(both, "player", other).iloc[0]

@@ -16,9 +16,22 @@ from .summaries import elo, ratings, win_rates
 if TYPE_CHECKING:
     import pandas as pd
 
-KEYS = (
-    "games players opponents games_each openings swap repetition max_plies move_seconds megabytes rows timing seed out"
-).split()
+KEYS = [
+    "games",
+    "players",
+    "opponents",
+    "games_each",
+    "openings",
+    "swap",
+    "repetition",
+    "max_plies",
+    "move_seconds",
+    "megabytes",
+    "rows",
+    "timing",
+    "seed",
+    "out",
+]
 MEETING = ["game", "player", "opponent"]
 LARGEST = 1_000_000  # bytes of a sweep file
 SHOWN = 60  # rows of a figure that can still be read

@@ -106,7 +106,11 @@ def _series(column: pa.ChunkedArray) -> Any:
     if pa.types.is_boolean(column.type):
         return column.to_pandas().astype("boolean") if column.null_count else column.to_pandas()
     if pa.types.is_integer(column.type):
-        return column.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get) if column.null_count else column.to_pandas()
+        return (
+            column.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+            if column.null_count
+            else column.to_pandas()
+        )
     return column.to_pandas()
 
 

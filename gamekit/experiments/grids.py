@@ -1,6 +1,6 @@
 """Grids of games, players and heuristics: a list as a value means "each of these".
 
-    gk.grid("search", depth=[1, 2, 3], heuristic=["moves", "squares"])     # six players
+gk.grid("search", depth=[1, 2, 3], heuristic=["moves", "squares"])     # six players
 """
 
 from __future__ import annotations

@@ -132,7 +132,9 @@ class Games:
         }
 
     def _move_rows(self, r: Record) -> Iterator[Row]:
-        shared = {name: getattr(r, name) for name in ("pair", "player_first", "opening", "luck", "termination", "winner")}
+        shared = {
+            name: getattr(r, name) for name in ("pair", "player_first", "opening", "luck", "termination", "winner")
+        }
         for ply, seat, move, value, reached, generated, stopped_by, expected, seconds in r.rows:
             yield {
                 **self._facts,

@@ -223,7 +223,9 @@ def _plan_games(
             "timing": timing,
             "seed": seed,
         }
-        groups.append(_group(about, games_each, board, one, other, lines[str(board)], rules, seed, luck_of, swap, rows, timing))
+        groups.append(
+            _group(about, games_each, board, one, other, lines[str(board)], rules, seed, luck_of, swap, rows, timing)
+        )
     arguments = {
         "games": list(dict.fromkeys(str(b) for b, _, _ in met)),
         "meetings": [[str(b), one.spec, other.spec] for b, one, other in met],
@@ -269,9 +271,7 @@ def _group(
     return Group(about, games_each, work, lost)
 
 
-def _meetings(
-    owner: str, games: Any, players: Any, opponents: Any, meetings: Any
-) -> list[tuple[Game, Player, Player]]:
+def _meetings(owner: str, games: Any, players: Any, opponents: Any, meetings: Any) -> list[tuple[Game, Player, Player]]:
     if meetings is not None:
         if opponents is not None:
             raise SpecError(f"{owner}: give opponents or meetings, not both")
@@ -507,7 +507,9 @@ def values(
 
         groups.append(Group(about, len(given.texts), work))
     arguments = {"heuristics": [h[0] for g in groups for h in g.about["heuristics"]], "sides": str(sides)}
-    plan = Plan("values", {**_facts(positions, plies, seed), **arguments}, groups, weights, known.games, extras, known.own)
+    plan = Plan(
+        "values", {**_facts(positions, plies, seed), **arguments}, groups, weights, known.games, extras, known.own
+    )
     return measure(plan, out, workers, executor, progress)
 
 

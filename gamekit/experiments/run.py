@@ -146,7 +146,15 @@ def measure(
             kept[span] = pq.read_table(io.BytesIO(data))
 
         with _stoppable():
-            _run(plan, [Range(i, 0, group.units) for i, group in enumerate(plan.groups)], keep, kept, workers, executor, progress)
+            _run(
+                plan,
+                [Range(i, 0, group.units) for i, group in enumerate(plan.groups)],
+                keep,
+                kept,
+                workers,
+                executor,
+                progress,
+            )
         return plan.frame(_in_order(plan, kept))
     folder = Folder(out.at(plan) if isinstance(out, Beside) else out)
     folder.examine()
@@ -199,7 +207,9 @@ def refuse_other(path: Path, there: dict[str, Any], plan: Plan) -> None:
     for key in ("measure", "code"):
         if there[key] != here[key]:
             what = "other code of gamekit" if key == "code" else "another measurement"
-            raise FolderError(f"{path} holds results of {what}: there {there[key]}, here {here[key]}; choose another folder")
+            raise FolderError(
+                f"{path} holds results of {what}: there {there[key]}, here {here[key]}; choose another folder"
+            )
     sizes = {group.id: group.units for group in plan.groups}
     if all(sizes.get(group["id"], 0) >= group["units"] for group in there["groups"]):
         return

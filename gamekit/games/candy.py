@@ -18,21 +18,29 @@ import numpy as np
 from numba import carray
 from numba.extending import overload
 
-from ..jit.intrinsics import ahead, helper, trailing_zeros
 from ..core import DRAW, LOST, RUNNING, WON, Game, Record, Symmetry
 from ..errors import GamekitError, PositionError, nearest
+from ..jit.intrinsics import ahead, helper, trailing_zeros
 from ..specs import Param
 from .k_in_a_row import grid_symmetries
 
 MOST = 64  # cells of the largest board
 CELL = np.dtype([("owner", "i1"), ("value", "i1")])
-STATE = np.dtype([
-    ("turn", "i4"), ("rows", "u1"), ("cols", "u1"), ("filled", "u1"), ("count", "u1"),
-    ("owned", "u8", (2,)),  # each player's cells as bits, in reading order
-    ("inside", "u8"), ("not_first", "u8"), ("not_last", "u8"),  # all cells; without the first, the last column
-    ("total", "i4", (2,)),
-    ("cells", CELL, (MOST,)),  # row by row; only rows × cols are used
-])
+STATE = np.dtype(
+    [
+        ("turn", "i4"),
+        ("rows", "u1"),
+        ("cols", "u1"),
+        ("filled", "u1"),
+        ("count", "u1"),
+        ("owned", "u8", (2,)),  # each player's cells as bits, in reading order
+        ("inside", "u8"),
+        ("not_first", "u8"),
+        ("not_last", "u8"),  # all cells; without the first, the last column
+        ("total", "i4", (2,)),
+        ("cells", CELL, (MOST,)),  # row by row; only rows × cols are used
+    ]
+)
 CELLS, FILLED = (STATE.fields[name][1] for name in ("cells", "filled"))  # type: ignore[index]
 ONE = np.uint64(1)
 
@@ -114,8 +122,10 @@ def find_board(name: str) -> Path:
         return BOARDS / f"{name}.txt"
     path = Path(name)
     if not re.search(r"[/\\.]", name):
-        raise BoardError(f"there is no board {name!r}; there are {', '.join(board_names())}, or a file's path"
-                         + nearest(name, board_names()))
+        raise BoardError(
+            f"there is no board {name!r}; there are {', '.join(board_names())}, or a file's path"
+            + nearest(name, board_names())
+        )
     if ".." in path.parts:
         raise BoardError(f"board {name!r} is not read: a path may not climb with '..'")
     try:
@@ -123,8 +133,9 @@ def find_board(name: str) -> Path:
     except OSError:
         there = False
     if not there:
-        raise BoardError(f"there is no board file {name[:200]!r}; give a path to a file, or one of "
-                         + ", ".join(board_names()))
+        raise BoardError(
+            f"there is no board file {name[:200]!r}; give a path to a file, or one of " + ", ".join(board_names())
+        )
     return path
 
 
@@ -276,8 +287,10 @@ class Candy(Game):
             for c, text in enumerate(row):
                 value = str(self.values[r, c])
                 if text.upper() not in (value, value + "B", value + "G"):
-                    raise PositionError(f"row {r + 1}, column {c + 1}: {text!r} is no cell of this board; "
-                                        f"allowed: {value}, {value}B, {value}G")
+                    raise PositionError(
+                        f"row {r + 1}, column {c + 1}: {text!r} is no cell of this board; "
+                        f"allowed: {value}, {value}B, {value}G"
+                    )
                 s.cells["owner"][r * self.cols + c] = self.marks.find(text[-1].upper()) if text[-1].isalpha() else 0
         self._derive(s)
         turn = int(s.filled) % 2 + 1

@@ -13,9 +13,9 @@ import re
 
 import numpy as np
 
-from ..jit.intrinsics import helper, popcount, trailing_zeros
 from ..core import RUNNING, WON, Game, Record, Rules, Symmetry
 from ..errors import PositionError
+from ..jit.intrinsics import helper, popcount, trailing_zeros
 from ..specs import Param
 
 DIRECTIONS = ("NW", "N", "NE", "W", "E", "SW", "S", "SE")
@@ -23,14 +23,22 @@ STEPS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 STONES = 10
 
 CELL = np.dtype([("owner", "i1"), ("stones", "i1")])
-STATE = np.dtype([
-    ("turn", "i4"),
-    ("owned", "u4", (2,)),  # each player's cells as bits, bit = row × 4 + column
-    ("board", CELL, (4, 4)),
-])
+STATE = np.dtype(
+    [
+        ("turn", "i4"),
+        ("owned", "u4", (2,)),  # each player's cells as bits, bit = row × 4 + column
+        ("board", CELL, (4, 4)),
+    ]
+)
 
-NEXT = np.array([[4 * r + 4 * dr + c + dc if 0 <= r + dr < 4 and 0 <= c + dc < 4 else -1 for dr, dc in STEPS]
-                 for r in range(4) for c in range(4)], np.int8)  # the cell one step on, -1 beyond the edge
+NEXT = np.array(
+    [
+        [4 * r + 4 * dr + c + dc if 0 <= r + dr < 4 and 0 <= c + dc < 4 else -1 for dr, dc in STEPS]
+        for r in range(4)
+        for c in range(4)
+    ],
+    np.int8,
+)  # the cell one step on, -1 beyond the edge
 ORDERS = {  # in which the directions of a cell are listed; ties and node counts depend on it
     "rows": ("NW", "N", "NE", "W", "E", "SW", "S", "SE"),
     "columns": ("NW", "W", "SW", "N", "S", "NE", "E", "SE"),
@@ -166,8 +174,7 @@ class Conga(Game):
             s.owned[who - 1] = sum(1 << int(i) for i in np.flatnonzero(owners == who))
 
     def cells(self, s: Record) -> list[list[tuple[int, str]]]:
-        return [[(int(cell["owner"]), str(cell["stones"]) if cell["owner"] else "") for cell in row]
-                for row in s.board]
+        return [[(int(cell["owner"]), str(cell["stones"]) if cell["owner"] else "") for cell in row] for row in s.board]
 
     def token(self, owner: int, label: str) -> str:
         return self.marks[owner] + label
@@ -179,8 +186,10 @@ class Conga(Game):
             for c, text in enumerate(row):
                 found = re.fullmatch(r"\.|([AB])(\d{1,2})", text.upper(), re.ASCII)
                 if not found or (found[1] and not 1 <= int(found[2]) <= STONES):
-                    raise PositionError(f"row {r + 1}, column {c + 1}: {text!r} is no cell; allowed: . or A or B "
-                                        f"with 1 to {STONES} stones, such as A7")
+                    raise PositionError(
+                        f"row {r + 1}, column {c + 1}: {text!r} is no cell; allowed: . or A or B "
+                        f"with 1 to {STONES} stones, such as A7"
+                    )
                 s.board[r, c] = (self.marks.index(found[1]), int(found[2])) if found[1] else (0, 0)
         for who in (1, 2):
             stones = int(s.board["stones"][s.board["owner"] == who].sum())

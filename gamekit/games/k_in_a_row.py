@@ -23,20 +23,27 @@ import numpy as np
 from numba import carray
 from numba.extending import overload
 
-from ..jit.intrinsics import ahead, helper
 from ..core import DRAW, RUNNING, WON, Game, Record, Rules, Symmetry
 from ..errors import PositionError
+from ..jit.intrinsics import ahead, helper
 from ..specs import Param, SpecError
 
 SIDE = 32  # the longest side of a board
 
-STATE = np.dtype([
-    ("turn", "i4"), ("rows", "u1"), ("cols", "u1"), ("k", "u1"), ("gravity", "u1"),
-    ("stones", "u8", (2,)),  # each player's stones as bits; zero on a board too large for that
-    ("filled", "i4"), ("small", "i4"),
-    ("height", "u1", (SIDE,)),  # stones in each column, with gravity
-    ("cells", "i1", (SIDE * SIDE,)),  # row by row from the top: 0 empty, 1, 2; only rows × cols are used
-])
+STATE = np.dtype(
+    [
+        ("turn", "i4"),
+        ("rows", "u1"),
+        ("cols", "u1"),
+        ("k", "u1"),
+        ("gravity", "u1"),
+        ("stones", "u8", (2,)),  # each player's stones as bits; zero on a board too large for that
+        ("filled", "i4"),
+        ("small", "i4"),
+        ("height", "u1", (SIDE,)),  # stones in each column, with gravity
+        ("cells", "i1", (SIDE * SIDE,)),  # row by row from the top: 0 empty, 1, 2; only rows × cols are used
+    ]
+)
 CELLS, FILLED = (STATE.fields[name][1] for name in ("cells", "filled"))  # type: ignore[index]
 
 ONE, TWO = np.uint64(1), np.uint64(2)
@@ -107,8 +114,9 @@ def play(s, move):
 def has_line(stones, rows, k):
     """Whether a word of stones holds k in a row: down, and along the two diagonals and the row."""
     step, k = np.uint64(rows), np.uint64(k)
-    return (_runs(stones, ONE, k) | _runs(stones, step, k) | _runs(stones, step + ONE, k)
-            | _runs(stones, step + TWO, k)) != np.uint64(0)
+    return (
+        _runs(stones, ONE, k) | _runs(stones, step, k) | _runs(stones, step + ONE, k) | _runs(stones, step + TWO, k)
+    ) != np.uint64(0)
 
 
 @helper(forceinline=True)
@@ -172,8 +180,9 @@ class KInARow(Game):
         if k > max(rows, cols):
             raise SpecError(f"{self.name}: k={k} is not allowed; k is at most the longer side, {max(rows, cols)}")
         self.rows, self.cols, self.k, self.gravity, self.shape = rows, cols, k, gravity, (rows, cols)
-        self.move_help = ("a column from 1 to " + str(cols) if gravity
-                          else f"row,column from 0,0 (top left) to {rows - 1},{cols - 1}")
+        self.move_help = (
+            "a column from 1 to " + str(cols) if gravity else f"row,column from 0,0 (top left) to {rows - 1},{cols - 1}"
+        )
 
     @property
     def small(self) -> bool:
@@ -271,8 +280,10 @@ class KInARow(Game):
         if all(len(row) == 1 for row in rows) and self.cols > 1:
             rows = [list(row[0]) for row in rows]
         if [len(row) for row in rows] != [self.cols] * self.rows:
-            raise PositionError(f"{self} has {self.rows} rows of {self.cols} cells; given rows of "
-                                f"{', '.join(str(len(row)) for row in rows) or 'nothing'}")
+            raise PositionError(
+                f"{self} has {self.rows} rows of {self.cols} cells; given rows of "
+                f"{', '.join(str(len(row)) for row in rows) or 'nothing'}"
+            )
         kinds = {".": 0, "0": 0, "x": 1, "1": 1, "o": 2, "2": 2}
         for r, row in enumerate(rows):
             for c, mark in enumerate(row):
@@ -347,8 +358,12 @@ def grid_symmetries(grid: np.ndarray, square: bool) -> dict[str, np.ndarray]:
     """Where each cell of a grid of cell numbers goes under its turns and mirrors (identity left out)."""
     images = {"mirror": grid[:, ::-1], "flip": grid[::-1], "half turn": grid[::-1, ::-1]}
     if square:
-        images |= {"transpose": grid.T, "quarter turn": np.rot90(grid), "three quarters": np.rot90(grid, 3),
-                   "antitranspose": grid[::-1, ::-1].T}
+        images |= {
+            "transpose": grid.T,
+            "quarter turn": np.rot90(grid),
+            "three quarters": np.rot90(grid, 3),
+            "antitranspose": grid[::-1, ::-1].T,
+        }
     # image[r, c] names the cell that lands on (r, c); its inverse says where each cell goes
     return {name: np.argsort(image.ravel(), kind="stable") for name, image in images.items()}
 
@@ -359,7 +374,9 @@ class MNK(KInARow):
     name = "mnk"
     default_heuristic = "potential_streak"
     params: ClassVar[dict[str, Any]] = {
-        "m": Param(3, "rows", 1, 19), "n": Param(3, "columns", 1, 19), "k": Param(3, "stones in a row that win", 1, 19),
+        "m": Param(3, "rows", 1, 19),
+        "n": Param(3, "columns", 1, 19),
+        "k": Param(3, "stones in a row that win", 1, 19),
     }
 
     def __init__(self, m: int = 3, n: int = 3, k: int = 3):
@@ -373,8 +390,10 @@ class ConnectK(KInARow):
     name = "connect_k"
     default_heuristic = "windows"
     params: ClassVar[dict[str, Any]] = {
-        "columns": Param(9, "columns", 1, SIDE), "rows": Param(7, "rows", 1, SIDE),
-        "k": Param(5, "stones in a row that win", 1, SIDE), "gravity": Param(False, "stones fall to the bottom"),
+        "columns": Param(9, "columns", 1, SIDE),
+        "rows": Param(7, "rows", 1, SIDE),
+        "k": Param(5, "stones in a row that win", 1, SIDE),
+        "gravity": Param(False, "stones fall to the bottom"),
     }
 
     def __init__(self, columns: int = 9, rows: int = 7, k: int = 5, gravity: bool = False):
@@ -393,9 +412,7 @@ class ConnectFour(KInARow):
     """Connect Four: four in a row, with gravity, on seven columns of six (or another size)."""
 
     name = "connect_four"
-    params: ClassVar[dict[str, Any]] = {
-        "columns": Param(7, "columns", 1, SIDE), "rows": Param(6, "rows", 1, SIDE),
-    }
+    params: ClassVar[dict[str, Any]] = {"columns": Param(7, "columns", 1, SIDE), "rows": Param(6, "rows", 1, SIDE)}
 
     def __init__(self, columns: int = 7, rows: int = 6):
         standard = (columns, rows) == (7, 6)

@@ -3,4 +3,17 @@
 from . import candy, conga, connect_four, connect_k, mnk
 from .base import HEURISTICS, Heuristic, HeuristicError, Part, heuristic, heuristic_of, names_of
 
-__all__ = ["HEURISTICS", "Heuristic", "HeuristicError", "Part", "candy", "conga", "connect_four", "connect_k", "heuristic", "heuristic_of", "mnk", "names_of"]
+__all__ = [
+    "HEURISTICS",
+    "Heuristic",
+    "HeuristicError",
+    "Part",
+    "candy",
+    "conga",
+    "connect_four",
+    "connect_k",
+    "heuristic",
+    "heuristic_of",
+    "mnk",
+    "names_of",
+]

@@ -15,12 +15,12 @@ import numpy as np
 from numba import carray, njit, types
 from numba.core.errors import NumbaError
 
-from ..jit.compiled import Compiled, compiled
-from ..jit.intrinsics import LEAF, address, call_leaf
 from ..core import Game, Leaf, Position, a_position
 from ..errors import GamekitError
-from ..jit.user_code import fingerprint, fresh
 from ..games import GAMES, game
+from ..jit.compiled import Compiled, compiled
+from ..jit.intrinsics import LEAF, address, call_leaf
+from ..jit.user_code import fingerprint, fresh
 from ..specs import Param, Spec, SpecError, check, find, parse
 
 HEURISTICS: dict[tuple[str, str], Heuristic] = {}  # (game's name, heuristic's name) → heuristic
@@ -46,9 +46,19 @@ class Heuristic:
     Made by the decorator `heuristic`. `settings` are its weights; `with_` gives the same with others.
     """
 
-    def __init__(self, function: Callable, games: Sequence[str], params: dict[str, Param], *, report: str = "",
-                 about: str = "", pack: Callable | None = None, parts: Callable | None = None,
-                 fits: Callable[[Game], str | None] | None = None, settings: dict[str, Any] | None = None):
+    def __init__(
+        self,
+        function: Callable,
+        games: Sequence[str],
+        params: dict[str, Param],
+        *,
+        report: str = "",
+        about: str = "",
+        pack: Callable | None = None,
+        parts: Callable | None = None,
+        fits: Callable[[Game], str | None] | None = None,
+        settings: dict[str, Any] | None = None,
+    ):
         self.function, self.games, self.params = function, tuple(games), params
         self.report, self.about, self.pack, self.parts, self.fits = report, about, pack, parts, fits
         self.name = function.__name__
@@ -130,15 +140,19 @@ class Heuristic:
         # room for weights that depend on the game's size must not change the compiled code
         room = MOST_WEIGHTS if self.pack and not self.own else count
         if self.sees_state:
+
             def leaf(position, me, params):
                 return function(carray(position, (1,), state)[0], me, carray(params, (room,), np.float64))
         elif view is None:
+
             def leaf(position, me, params):
                 return function(carray(position, (1,), state)[0].board, me, carray(params, (room,), np.float64))
         else:
+
             def leaf(position, me, params):
                 s = carray(position, (1,), state)[0]
                 return function(view(s, position, shape), me, carray(params, (room,), np.float64))
+
         name = None if self.own else f"{self.function.__module__}.{self.name}.{kind.__module__.split('.')[-1]}"
         if name and view and shape and not self.sees_state:
             name += f".{shape[0]}x{shape[1]}"
@@ -179,8 +193,9 @@ class Heuristic:
             return [Part(self.name, (), self.value(position, me))]
         return self.parts(position, me, self.settings)
 
-    def explain_failure(self, position: Position, value: float | None, error: Exception | None = None,
-                        me: int | None = None) -> Exception:
+    def explain_failure(
+        self, position: Position, value: float | None, error: Exception | None = None, me: int | None = None
+    ) -> Exception:
         """An error that names the heuristic, what went wrong and the line, by asking once more in plain Python."""
         where = ""
         if value is None:
@@ -194,8 +209,9 @@ class Heuristic:
                     where = f" at {_short(here[-1].filename)}, line {here[-1].lineno}: {here[-1].line}"
             else:
                 if not isinstance(answer, (int, float, np.number)):
-                    return HeuristicError(f"heuristic {self.name!r} returned {answer!r}; a value is a number"
-                                          f"\nin the position\n{position}")
+                    return HeuristicError(
+                        f"heuristic {self.name!r} returned {answer!r}; a value is a number\nin the position\n{position}"
+                    )
             what = f"{type(error).__name__}: {error}" if error else "an error in compiled code"
             if not where:  # the evaluation does not fail here, so the rules did
                 return GamekitError(f"the rules of {position.game.name} (or {self.name!r}) failed with {what}")
@@ -203,8 +219,10 @@ class Heuristic:
         if np.isnan(value):  # the search does not keep the number
             leaf = self.leaf(position.game)
             value = float(evaluate(leaf.address, position.data, me or 1, leaf.weights))
-        return HeuristicError(f"heuristic {self.name!r} returned {value}; a value is a finite number below 1e11"
-                              f"\nin the position\n{position}")
+        return HeuristicError(
+            f"heuristic {self.name!r} returned {value}; a value is a finite number below 1e11"
+            f"\nin the position\n{position}"
+        )
 
     @property
     def _file(self) -> str:
@@ -220,8 +238,9 @@ def _player(position: Position, me: int | None) -> int:
     return int(me)
 
 
-@compiled(types.intp, types.Array(types.uint8, 1, "C", readonly=True), types.int32, types.float64[::1],
-          returns=types.float64)
+@compiled(
+    types.intp, types.Array(types.uint8, 1, "C", readonly=True), types.int32, types.float64[::1], returns=types.float64
+)
 def evaluate(function, data, me, weights):
     """One evaluation, from Python."""
     return call_leaf(function, address(data, 0), me, address(weights, 0))
@@ -247,24 +266,43 @@ def _short(file: str) -> str:
 def _why_not_compiled(heuristic: Heuristic, error: NumbaError) -> str:
     """Numba's long story → one sentence with the line."""
     text = [line.strip() for line in str(error).splitlines() if line.strip()]
-    skip = ("Failed in nopython", "During:", "Pass ", "raised from", "- Resolution", "There are", "File ", "Overload",
-            "- Of which", "With argument", "Rejected as", "This error may")
+    skip = (
+        "Failed in nopython",
+        "During:",
+        "Pass ",
+        "raised from",
+        "- Resolution",
+        "There are",
+        "File ",
+        "Overload",
+        "- Of which",
+        "With argument",
+        "Rejected as",
+        "This error may",
+    )
     reason = next((line for line in text if not line.startswith(skip)), text[0] if text else "unknown reason")
-    numbers = [int(part.split()[0].rstrip(":,)")) for line in text if heuristic._file.rsplit("/", 1)[-1] in line
-               for part in line.split("line ")[1:] if part.split()[0].rstrip(":,)").isdigit()]
+    numbers = [
+        int(part.split()[0].rstrip(":,)"))
+        for line in text
+        if heuristic._file.rsplit("/", 1)[-1] in line
+        for part in line.split("line ")[1:]
+        if part.split()[0].rstrip(":,)").isdigit()
+    ]
     line = numbers[-1] if numbers else heuristic.function.__code__.co_firstlineno
     source = linecache.getline(heuristic._file, line).strip()
     where = f"{_short(heuristic._file)}, line {line}: {source}"
-    return (f"heuristic {heuristic.name!r} cannot be compiled: {reason} ({where}); "
-            "use plain Python on numbers and arrays, and decorate functions it calls with @gk.helper")
+    return (
+        f"heuristic {heuristic.name!r} cannot be compiled: {reason} ({where}); "
+        "use plain Python on numbers and arrays, and decorate functions it calls with @gk.helper"
+    )
 
 
 # --------------------------------------------------------------------------------------- registry
 
 
-
-def heuristic(games: str | tuple[str, ...], params: Mapping[str, float | Param] | None = None,
-              **facts: Any) -> Callable[[Callable], Heuristic]:
+def heuristic(
+    games: str | tuple[str, ...], params: Mapping[str, float | Param] | None = None, **facts: Any
+) -> Callable[[Callable], Heuristic]:
     """Make a plain function a heuristic of a game, usable wherever a name is, at native speed.
 
     The function takes `(board, me, params)`: the board as an array (see each game), the player the value
@@ -293,8 +331,9 @@ def heuristic(games: str | tuple[str, ...], params: Mapping[str, float | Param] 
     weights = {key: value if isinstance(value, Param) else _weight(key, value) for key, value in (params or {}).items()}
 
     def decorate(function: Callable) -> Heuristic:
-        made = Heuristic(function, names, weights, about=facts.pop("about", (function.__doc__ or "").split("\n")[0]),
-                         **facts)
+        made = Heuristic(
+            function, names, weights, about=facts.pop("about", (function.__doc__ or "").split("\n")[0]), **facts
+        )
         for name in names:
             there = HEURISTICS.get((name, made.name))
             if there is not None and not there.own and made.own:
@@ -332,8 +371,10 @@ def heuristic_of(spec: str | Spec | Heuristic | None, of: Game | str) -> Heurist
     if found is None:
         homes = sorted({owner for owner, name in HEURISTICS if name == wanted.name})
         if homes:
-            raise HeuristicError(f"heuristic {wanted.name!r} belongs to {' and '.join(homes)}, not to {board.name}; "
-                                 f"{board.name} has {', '.join(names_of(board.name)) or 'none'}")
+            raise HeuristicError(
+                f"heuristic {wanted.name!r} belongs to {' and '.join(homes)}, not to {board.name}; "
+                f"{board.name} has {', '.join(names_of(board.name)) or 'none'}"
+            )
         find(f"heuristic of {board.name}", wanted.name, names_of(board.name))
     assert found is not None
     found.suits(board)

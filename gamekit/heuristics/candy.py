@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.intrinsics import helper, trailing_zeros
 from ..core import Position
 from ..games.candy import ONE, neighbours
+from ..jit.intrinsics import helper, trailing_zeros
 from ..specs import Param
 from .base import Part, heuristic
 
@@ -41,9 +41,13 @@ def score_difference(state, me, params):
     return state.total[me - 1] - state.total[2 - me]
 
 
-@heuristic("candy", {"exposed": Param(0.6, "share of a candy's value while it has an empty neighbour", 0.0, 1.0)},
-           report="ours", about="the totals, candies that can still be captured counted in part (refuted: worse)",
-           parts=_owned_parts)
+@heuristic(
+    "candy",
+    {"exposed": Param(0.6, "share of a candy's value while it has an empty neighbour", 0.0, 1.0)},
+    report="ours",
+    about="the totals, candies that can still be captured counted in part (refuted: worse)",
+    parts=_owned_parts,
+)
 def safe_score(state, me, params):
     free = state.inside & ~(state.owned[0] | state.owned[1])
     open_ = neighbours(state, free)
@@ -95,9 +99,13 @@ def _threat_parts(position: Position, me: int, settings: dict) -> list[Part]:
     return parts
 
 
-@heuristic("candy", {"threat": Param(0.5, "how much of the best capture at hand is counted", 0.0, 2.0)},
-           report="ours", about="the totals, plus a share of the best capture open to whoever is to move",
-           parts=_threat_parts)
+@heuristic(
+    "candy",
+    {"threat": Param(0.5, "how much of the best capture at hand is counted", 0.0, 2.0)},
+    report="ours",
+    about="the totals, plus a share of the best capture open to whoever is to move",
+    parts=_threat_parts,
+)
 def capture_threat(state, me, params):
     total = float(state.total[me - 1] - state.total[2 - me])
     taken, _where = best_capture(state, state.turn)
@@ -117,8 +125,13 @@ def _reach_parts(position: Position, me: int, settings: dict) -> list[Part]:
     return parts
 
 
-@heuristic("candy", {"weight": Param(0.1, "share of an empty cell's value for who has a candy next to it", -2.0, 2.0)},
-           report="ours", about="the totals, plus a little for empty cells next to own candies", parts=_reach_parts)
+@heuristic(
+    "candy",
+    {"weight": Param(0.1, "share of an empty cell's value for who has a candy next to it", -2.0, 2.0)},
+    report="ours",
+    about="the totals, plus a little for empty cells next to own candies",
+    parts=_reach_parts,
+)
 def reach(state, me, params):
     free = state.inside & ~(state.owned[0] | state.owned[1])
     mine = worth(state, free & neighbours(state, state.owned[me - 1]))

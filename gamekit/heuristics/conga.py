@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.intrinsics import popcount, trailing_zeros
 from ..core import Position
 from ..games.conga import NEXT, count_moves
+from ..jit.intrinsics import popcount, trailing_zeros
 from ..specs import Param
 from .base import Part, heuristic
 
@@ -28,9 +28,16 @@ def _moves_parts(position: Position, me: int, _settings: dict) -> list[Part]:
 def _squares_parts(position: Position, me: int, settings: dict) -> list[Part]:
     s = position.record
     worth = list(settings.values()) or [1.0, 1.0, 1.0]
-    return [Part(("corner", "edge", "centre")[KIND[cell]], ((cell >> 2, cell & 3),),
-                 float(worth[KIND[cell]] if who == me else -worth[KIND[cell]]))
-            for who in (1, 2) for cell in range(16) if s.owned[who - 1] >> cell & 1]
+    return [
+        Part(
+            ("corner", "edge", "centre")[KIND[cell]],
+            ((cell >> 2, cell & 3),),
+            float(worth[KIND[cell]] if who == me else -worth[KIND[cell]]),
+        )
+        for who in (1, 2)
+        for cell in range(16)
+        if s.owned[who - 1] >> cell & 1
+    ]
 
 
 @heuristic("conga", report="000 part 3", about="own moves minus the opponent's", parts=_moves_parts)
@@ -49,10 +56,17 @@ def squares(state, me, params):
     return popcount(state.owned[me - 1]) - popcount(state.owned[2 - me])
 
 
-@heuristic("conga", {"corner": Param(3.0, "worth of a corner"), "edge": Param(5.0, "worth of an edge square"),
-                     "centre": Param(8.0, "worth of a centre square")},
-           report="000 part 3", about="own squares minus the opponent's, each worth its directions on the board",
-           parts=_squares_parts)
+@heuristic(
+    "conga",
+    {
+        "corner": Param(3.0, "worth of a corner"),
+        "edge": Param(5.0, "worth of an edge square"),
+        "centre": Param(8.0, "worth of a centre square"),
+    },
+    report="000 part 3",
+    about="own squares minus the opponent's, each worth its directions on the board",
+    parts=_squares_parts,
+)
 def weighted(state, me, params):
     """Squares by their directions on the board; with 3, 5, 8 the same function as `moves`, see there."""
     total = 0.0

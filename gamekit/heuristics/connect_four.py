@@ -15,19 +15,35 @@ from typing import Any
 
 import numpy as np
 
-from ..jit.intrinsics import helper
 from ..core import Game, Position
 from ..games.k_in_a_row import board as board_of
+from ..jit.intrinsics import helper
 from ..specs import Param
 from .base import Part, heuristic
 from .connect_k import K_IN_A_ROW, STEPS
 
 UP = (1, 2, 3, 3, 2, 1)  # by row, from the bottom
 ACROSS = (1, 2, 3, 4, 3, 2, 1)  # by column
-RIGHT = np.array([[0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 2, 2, 2, 1], [0, 1, 2, 3, 3, 2, 1],
-                  [1, 2, 3, 3, 2, 1, 0], [1, 2, 2, 2, 1, 0, 0], [1, 1, 1, 1, 0, 0, 0]])
-LEFT_AS_PRINTED = np.array([[1, 1, 1, 1, 0, 0, 0], [1, 2, 2, 2, 1, 9, 0], [1, 2, 3, 3, 3, 1, 0],
-                            [0, 1, 2, 3, 3, 2, 1], [0, 0, 1, 2, 2, 2, 1], [0, 0, 0, 1, 1, 1, 1]])
+RIGHT = np.array(
+    [
+        [0, 0, 0, 1, 1, 1, 1],
+        [0, 0, 1, 2, 2, 2, 1],
+        [0, 1, 2, 3, 3, 2, 1],
+        [1, 2, 3, 3, 2, 1, 0],
+        [1, 2, 2, 2, 1, 0, 0],
+        [1, 1, 1, 1, 0, 0, 0],
+    ]
+)
+LEFT_AS_PRINTED = np.array(
+    [
+        [1, 1, 1, 1, 0, 0, 0],
+        [1, 2, 2, 2, 1, 9, 0],
+        [1, 2, 3, 3, 3, 1, 0],
+        [0, 1, 2, 3, 3, 2, 1],
+        [0, 0, 1, 2, 2, 2, 1],
+        [0, 0, 0, 1, 1, 1, 1],
+    ]
+)
 LEFT = RIGHT[:, ::-1]  # what the printed left matrix is but for two slips
 
 # where the packed numbers stand
@@ -40,9 +56,16 @@ def _pack(settings: dict[str, Any], _game: Game) -> np.ndarray:
     variant, upside = settings["variant"], settings["matrix"]
     left = LEFT_AS_PRINTED if variant == "as_printed" else LEFT
     turn = -1 if upside == "top_first" else 1  # the first printed row is the bottom row, or the top one
-    return np.concatenate([
-        [variant == "strict", settings["block"], settings["first"], settings["second"], settings["third"]],
-        UP, ACROSS, left[::turn].ravel(), RIGHT[::turn].ravel(), np.zeros(1024 - END)])
+    return np.concatenate(
+        [
+            [variant == "strict", settings["block"], settings["first"], settings["second"], settings["third"]],
+            UP,
+            ACROSS,
+            left[::turn].ravel(),
+            RIGHT[::turn].ravel(),
+            np.zeros(1024 - END),
+        ]
+    )
 
 
 def _fits(game: Game) -> str | None:
@@ -114,16 +137,24 @@ def blocked(state, me, up, col, direction):
     return owner_at(state, up + 2 * rise, col + 2 * right) == me or owner_at(state, up - rise, col - right) == me
 
 
-@heuristic("connect_four", {
-    "variant": Param("as_printed", "which reading of the report", choices=("as_printed", "corrected", "strict")),
-    "block": Param(50.0, "for two enemy tokens with an own one at an end"),
-    "first": Param(1.0, "times the weight for the first further cell"),
-    "second": Param(2.0, "times the weight for the second"),
-    "third": Param(4.0, "times the weight for the third"),
-    "matrix": Param("bottom_first", "which row the diagonal matrices print first",
-                    choices=("bottom_first", "top_first")),
-}, report="004 part 1", about="lines each token could still grow into, plus 50 for every block", pack=_pack, fits=_fits,
-    parts=_parts)
+@heuristic(
+    "connect_four",
+    {
+        "variant": Param("as_printed", "which reading of the report", choices=("as_printed", "corrected", "strict")),
+        "block": Param(50.0, "for two enemy tokens with an own one at an end"),
+        "first": Param(1.0, "times the weight for the first further cell"),
+        "second": Param(2.0, "times the weight for the second"),
+        "third": Param(4.0, "times the weight for the third"),
+        "matrix": Param(
+            "bottom_first", "which row the diagonal matrices print first", choices=("bottom_first", "top_first")
+        ),
+    },
+    report="004 part 1",
+    about="lines each token could still grow into, plus 50 for every block",
+    pack=_pack,
+    fits=_fits,
+    parts=_parts,
+)
 def valhalla(state, me, params):
     total = 0.0
     for up in range(6):
@@ -160,12 +191,19 @@ def _pack_lines(_settings: dict, game: Game) -> np.ndarray:
 
 def _positional_parts(position: Position, me: int, _settings: dict) -> list[Part]:
     worth, board = lines_through(position.game), board_of(position.record, None)
-    return [Part(f"{worth[r, c]:.0f} lines", ((r, c),), float(worth[r, c] if board[r, c] == me else -worth[r, c]))
-            for r, c in np.argwhere(board != 0).tolist()]
+    return [
+        Part(f"{worth[r, c]:.0f} lines", ((r, c),), float(worth[r, c] if board[r, c] == me else -worth[r, c]))
+        for r, c in np.argwhere(board != 0).tolist()
+    ]
 
 
-@heuristic(K_IN_A_ROW, report="ours", about="each stone counts the lines of k that pass through its cell",
-           pack=_pack_lines, parts=_positional_parts)
+@heuristic(
+    K_IN_A_ROW,
+    report="ours",
+    about="each stone counts the lines of k that pass through its cell",
+    pack=_pack_lines,
+    parts=_positional_parts,
+)
 def positional(state, me, params):
     total = 0.0
     for cell in range(np.int64(state.rows) * np.int64(state.cols)):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.intrinsics import helper, popcount
 from ..core import Position
 from ..games.k_in_a_row import board as board_of
+from ..jit.intrinsics import helper, popcount
 from ..specs import Param
 from .base import Part, heuristic
 
@@ -36,10 +36,13 @@ def _parts(position: Position, me: int, settings: dict) -> list[Part]:
     return parts
 
 
-@heuristic(K_IN_A_ROW, {"count": Param(30.0, "for each stone in a window"),
-                        "empty": Param(5.0, "off for each empty cell in a window")},
-           report="002 parts 1, 5", about="windows of k cells held by one colour: 30 a stone, −5 an empty cell",
-           parts=_parts)
+@heuristic(
+    K_IN_A_ROW,
+    {"count": Param(30.0, "for each stone in a window"), "empty": Param(5.0, "off for each empty cell in a window")},
+    report="002 parts 1, 5",
+    about="windows of k cells held by one colour: 30 a stone, −5 an empty cell",
+    parts=_parts,
+)
 def windows(state, me, params):
     """On boards that fit a word all windows of a direction at once; else in one pass, as the report does."""
     if state.small:

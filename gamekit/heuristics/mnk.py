@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.intrinsics import helper
 from ..core import Position
 from ..games.k_in_a_row import board as board_of
+from ..jit.intrinsics import helper
 from ..specs import Param
 from .base import Part, heuristic
 from .connect_k import K_IN_A_ROW, STEPS
@@ -110,14 +110,20 @@ def _run_parts(position: Position, me: int, settings: dict) -> list[Part]:
 
 def _lines(shape: tuple[int, int], down: int, right: int) -> list[list[tuple[int, int]]]:
     rows, cols = shape
-    starts = [(r, c) for r in range(rows) for c in range(cols)
-              if not (0 <= r - down < rows and 0 <= c - right < cols)]
-    return [[(r + i * down, c + i * right) for i in range(max(rows, cols))
-             if 0 <= r + i * down < rows and 0 <= c + i * right < cols] for r, c in starts]
+    starts = [(r, c) for r in range(rows) for c in range(cols) if not (0 <= r - down < rows and 0 <= c - right < cols)]
+    return [
+        [
+            (r + i * down, c + i * right)
+            for i in range(max(rows, cols))
+            if 0 <= r + i * down < rows and 0 <= c + i * right < cols
+        ]
+        for r, c in starts
+    ]
 
 
-def _streaks(board: np.ndarray, who: int, line: list, k: int, worth: float,
-             settings: dict) -> list[tuple[float, tuple]]:
+def _streaks(
+    board: np.ndarray, who: int, line: list, k: int, worth: float, settings: dict
+) -> list[tuple[float, tuple]]:
     """Every streak on a line as (value in stones, cells): runs for the plain count, live segments otherwise."""
     found: list[tuple[float, tuple]] = [(0.0, ())]
     marks = "".join("x" if board[c] == who else "." if board[c] == 0 else "o" for c in line)
@@ -143,13 +149,19 @@ def longest_streak(state, me, params):
     return longest_run(state, me) / state.k
 
 
-@heuristic(K_IN_A_ROW, {"diagonal": Param(1.1, "worth of a stone on a diagonal"),
-                        "open_end": Param(0.25, "for each free end of a streak"),
-                        "opponent": Param(0.5, "weight of the opponent's best streak"),
-                        "contiguous": Param(False, "a blank breaks a streak (the text's counter runs on)"),
-                        "alive": Param(True, "only streaks that can still reach k")},
-           report="003 question 2, parts 2–4", about="best streak that can still reach k, minus half the opponent's",
-           parts=_run_parts)
+@heuristic(
+    K_IN_A_ROW,
+    {
+        "diagonal": Param(1.1, "worth of a stone on a diagonal"),
+        "open_end": Param(0.25, "for each free end of a streak"),
+        "opponent": Param(0.5, "weight of the opponent's best streak"),
+        "contiguous": Param(False, "a blank breaks a streak (the text's counter runs on)"),
+        "alive": Param(True, "only streaks that can still reach k"),
+    },
+    report="003 question 2, parts 2–4",
+    about="best streak that can still reach k, minus half the opponent's",
+    parts=_run_parts,
+)
 def potential_streak(state, me, params):
     unbroken, alive = params[3] != 0.0, params[4] != 0.0
     own = streak(state, me, params[0], params[1], unbroken, alive)

@@ -73,17 +73,25 @@ def fingerprint(function: Callable, seen: frozenset[int] = frozenset()) -> bytes
 
 def _codes(code: pytypes.CodeType) -> list[bytes]:
     """A function's code and that of the functions inside it, names included."""
-    own = [code.co_code, repr(code.co_names).encode(),
-           repr([const for const in code.co_consts if not isinstance(const, pytypes.CodeType)]).encode()]
+    own = [
+        code.co_code,
+        repr(code.co_names).encode(),
+        repr([const for const in code.co_consts if not isinstance(const, pytypes.CodeType)]).encode(),
+    ]
     return own + [part for const in code.co_consts if isinstance(const, pytypes.CodeType) for part in _codes(const)]
 
 
 def _read_of(module: pytypes.ModuleType, names: set[str], seen: frozenset[int]) -> list[bytes]:
     """What code that mentions these names may read of a module."""
     found = [(name, vars(module)[name]) for name in sorted(names & set(vars(module)))]
-    return [fingerprint(value, seen) if isinstance(value, pytypes.FunctionType) else
-            _frozen(value) if isinstance(value, (int, float, tuple, np.ndarray)) else repr(value).encode()
-            for _name, value in found]
+    return [
+        fingerprint(value, seen)
+        if isinstance(value, pytypes.FunctionType)
+        else _frozen(value)
+        if isinstance(value, (int, float, tuple, np.ndarray))
+        else repr(value).encode()
+        for _name, value in found
+    ]
 
 
 def _names(code: pytypes.CodeType) -> set[str]:
@@ -135,9 +143,15 @@ def _told(value: Any, owner: Any, seen: set[int]) -> Any:
         if id(value) in seen:
             return value.__qualname__
         seen.add(id(value))
-        parts = {k: v for k, v in vars(value).items() if not (k.startswith("__") and k != "__init__") and k[:5] != "_abc_"}
+        parts = {
+            k: v for k, v in vars(value).items() if not (k.startswith("__") and k != "__init__") and k[:5] != "_abc_"
+        }
         bases = [_told(base, owner, seen) for base in value.__bases__]
-        return ("class", bases, [(k, _told(_bare(v), f"{value.__qualname__}.{k}", seen)) for k, v in sorted(parts.items())])
+        return (
+            "class",
+            bases,
+            [(k, _told(_bare(v), f"{value.__qualname__}.{k}", seen)) for k, v in sorted(parts.items())],
+        )
     if isinstance(value, np.ndarray):
         return ("array", str(value.dtype), value.shape, value.tobytes())
     if isinstance(value, (list, tuple)):

@@ -6,8 +6,8 @@ import random
 from collections.abc import Sequence
 
 from ..core import Game, Position
-from ..specs import Param
 from ..errors import GamekitError, MoveError
+from ..specs import Param
 
 Opening = tuple[int, ...]  # the moves' numbers
 COUNT = Param(0, "random openings, each played by both sides", 0, 100_000)
@@ -88,5 +88,7 @@ def opening_lines(game: Game, wanted: int | Sequence[str] | None, seed: int, own
         count = COUNT.check(owner, "openings", wanted or 0)
         return openings(game, count, seed) if count else []
     if not isinstance(wanted, (str, list, tuple)):
-        raise GamekitError(f"{owner}: openings={wanted!r} is not allowed; openings is a number or a list of moves"[:400])
+        raise GamekitError(
+            f"{owner}: openings={wanted!r} is not allowed; openings is a number or a list of moves"[:400]
+        )
     return read_openings(game, [wanted] if isinstance(wanted, str) else wanted)

@@ -54,8 +54,14 @@ def die_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-def guarded(tasks: Iterable[int], work: Callable[[int], Any], failed: Callable[[int, str, str], Any],
-            log: memoryview, limit: float | None = None, memory: int | None = None) -> Iterator[Any]:
+def guarded(
+    tasks: Iterable[int],
+    work: Callable[[int], Any],
+    failed: Callable[[int, str, str], Any],
+    log: memoryview,
+    limit: float | None = None,
+    memory: int | None = None,
+) -> Iterator[Any]:
     """`work(task)` for every task, in children; what cannot be had that way comes from `failed(task, label, note)`.
 
     Results are plain tuples, numbers and texts, in the order of the tasks. `limit` is in seconds a step,
@@ -173,8 +179,15 @@ class _Child:
             return False
 
 
-def _live(parent: int, tasks: list[int], work: Callable[[int], Any], log: memoryview, write: int, memory: int | None,
-          mask: Any) -> NoReturn:
+def _live(
+    parent: int,
+    tasks: list[int],
+    work: Callable[[int], Any],
+    log: memoryview,
+    write: int,
+    memory: int | None,
+    mask: Any,
+) -> NoReturn:
     """All that a child does, from the fork to its end."""
     try:
         _be_child(parent, memory)
@@ -228,4 +241,4 @@ def _send(write: int, batch: list[Any]) -> None:
     data = marshal.dumps(batch)
     data = len(data).to_bytes(4, "little") + data
     while data:
-        data = data[os.write(write, data):]
+        data = data[os.write(write, data) :]

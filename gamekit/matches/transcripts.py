@@ -24,13 +24,15 @@ def text(position: Position) -> str:
     game = position.game
     rows = game.cells(position.record)
     if game.name == "conga":
-        return "\n".join("\t".join(f"{game.marks[owner] if owner else 0}: {label or 0}" for owner, label in row)
-                         for row in rows)
+        return "\n".join(
+            "\t".join(f"{game.marks[owner] if owner else 0}: {label or 0}" for owner, label in row) for row in rows
+        )
     if game.name == "candy":
         head = "|   | " + " | ".join(f"{chr(65 + c):<3}" for c in range(len(rows[0]))) + " |"
         rule = "|---|" + "-----|" * len(rows[0])
-        body = [f"| {r} | " + " | ".join(f"{game.token(*cell):<3}" for cell in row) + " |"
-                for r, row in enumerate(rows, 1)]
+        body = [
+            f"| {r} | " + " | ".join(f"{game.token(*cell):<3}" for cell in row) + " |" for r, row in enumerate(rows, 1)
+        ]
         return "\n".join([head, rule, *body])
     if game.name == "mnk":
         return "(\n" + ",\n".join("(" + ",".join(str(owner) for owner, _ in row) + ")" for row in rows) + "\n)"
@@ -39,8 +41,9 @@ def text(position: Position) -> str:
     return str(position)
 
 
-def transcript(game: Game, moves: str | Iterable[str], players: Sequence[str] | None = None,
-               seed: int | None = None) -> str:
+def transcript(
+    game: Game, moves: str | Iterable[str], players: Sequence[str] | None = None, seed: int | None = None
+) -> str:
     """A game as its report told it: Conga board by board, Candy drop by drop, the others by their last board."""
     position = game.start()
     names = list(players or game.players)
@@ -57,8 +60,10 @@ def transcript(game: Game, moves: str | Iterable[str], players: Sequence[str] | 
         drops = [f"{names[before.turn - 1]}: drop {after.line[-1]}" for before, after in pairwise(steps)]
         lines += [", ".join(drops), text(position)]
     else:
-        lines.append("\n".join(f"Player {i}: {name}" for i, name in enumerate(names, 1))
-                     + (f"\nSeed {seed}" if seed is not None else ""))
+        lines.append(
+            "\n".join(f"Player {i}: {name}" for i, name in enumerate(names, 1))
+            + (f"\nSeed {seed}" if seed is not None else "")
+        )
         lines += [game.join(position.line), text(position)]
     lines.append(_ending(position, names))
     return "\n\n".join(lines)

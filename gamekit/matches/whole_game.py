@@ -14,10 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 from numba import carray, types
 
-from ..jit.compiled import compiled
-from ..jit.intrinsics import address, call_moves, call_play, helper, now, pointer, popcount
 from ..core import DRAW, RUNNING, WON, Game, Position
 from ..errors import GamekitError
+from ..jit.compiled import compiled
+from ..jit.intrinsics import address, call_moves, call_play, helper, now, pointer, popcount
 from ..players.base import RANDOM_MOVE, SEARCHER, Native
 from ..search import workspace as w
 from ..search.deepening import DEEPEST, SLICE, SOON, call_deepen, paced
@@ -26,8 +26,28 @@ from ..search.workspace import numbers_of, row_at
 
 OVER, PAUSED, BAD_VALUE, LATE, REPEATED, CAPPED = w.DONE, w.PAUSED, w.BAD_VALUE, 3, 4, 5  # why it returned
 # the table at which they sit; the last six have a word for either seat
-(MOVES_AT, PLAY_AT, LEFT, CAP, REPEATS, LIMIT, IDENTITY, STATE, CODE, BEGAN, WINNER, TURNS, SPENT, KIND, ROW_AT, DEPTH,
- NODES, FROM_ONE, PORTION, TABLE) = (*range(13), 13, 15, 17, 19, 21, 23, 25)
+(
+    MOVES_AT,
+    PLAY_AT,
+    LEFT,
+    CAP,
+    REPEATS,
+    LIMIT,
+    IDENTITY,
+    STATE,
+    CODE,
+    BEGAN,
+    WINNER,
+    TURNS,
+    SPENT,
+    KIND,
+    ROW_AT,
+    DEPTH,
+    NODES,
+    FROM_ONE,
+    PORTION,
+    TABLE,
+) = (*range(13), 13, 15, 17, 19, 21, 23, 25)
 IDLE, THINKING, CHOSEN = 0, 1, 2  # STATE: about to begin a move, in the middle of it, about to make it
 STARTED, CREDIT = 0, 1  # the clock that the referee's guard looks at
 MOVER, PLIES, NODES_OF, MOVES = 0, 1, 2, 4  # the game so far, kept where it outlives this process
@@ -38,8 +58,18 @@ NOTHING = np.zeros((1, 1), np.uint64)
 _NUMBERS = types.int64[::1]
 
 
-@compiled(_NUMBERS, _NUMBERS, _NUMBERS, types.uint64[::1], types.uint64[:, ::1], types.float64[:, ::1],
-          types.int32[::1], _NUMBERS, types.uint64[:, ::1], types.uint64[:, ::1])
+@compiled(
+    _NUMBERS,
+    _NUMBERS,
+    _NUMBERS,
+    types.uint64[::1],
+    types.uint64[:, ::1],
+    types.float64[:, ::1],
+    types.int32[::1],
+    _NUMBERS,
+    types.uint64[:, ::1],
+    types.uint64[:, ::1],
+)
 def play_on(table, clock, book, words, seen, chance, lists, spare, known_first, known_second):
     """Play on until the game is over, a slice of time has passed, or someone took too long."""
     position, look = address(words, 0), now(spare)
@@ -228,9 +258,16 @@ class WholeGame:
         self.words, self.lists = np.zeros(game.size // 8, np.uint64), np.zeros(game.width, np.int32)
         self.seen = np.zeros((cap if repeats else 1, identity), np.uint64)
         self.chance = np.zeros((2, cap // 2 + 2))
-        for which, value in ((MOVES_AT, game._rules.moves.address), (PLAY_AT, game._rules.play.address), (CAP, cap),
-                             (REPEATS, repeats), (LIMIT, NEVER if limit is None else int(limit * 1e9)),
-                             (IDENTITY, identity), (PORTION, 16), (PORTION + 1, 16)):
+        for which, value in (
+            (MOVES_AT, game._rules.moves.address),
+            (PLAY_AT, game._rules.play.address),
+            (CAP, cap),
+            (REPEATS, repeats),
+            (LIMIT, NEVER if limit is None else int(limit * 1e9)),
+            (IDENTITY, identity),
+            (PORTION, 16),
+            (PORTION + 1, 16),
+        ):
             self.table[which] = value
         play_on.prepare()
 
@@ -256,8 +293,17 @@ class WholeGame:
         """Go on for a slice; why it stopped. What goes wrong in an evaluation is raised as its search would."""
         error = None
         try:
-            result = play_on(self.table, self.clock, self.book, self.words, self.seen, self.chance, self.lists, self.spare,
-                             *self.known)
+            result = play_on(
+                self.table,
+                self.clock,
+                self.book,
+                self.words,
+                self.seen,
+                self.chance,
+                self.lists,
+                self.spare,
+                *self.known,
+            )
         except Exception as given:
             result, error = BAD_VALUE, given
         if result == BAD_VALUE:

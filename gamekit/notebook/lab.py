@@ -17,10 +17,14 @@ START = "notebooks/00_start_here.ipynb"
 def command(root: Path, port: int, browser: bool, notebook: str = START) -> list[str]:
     """How JupyterLab is started: on loopback, fetching nothing; the token is not among what everyone can see."""
     options = {
-        "ServerApp.ip": "127.0.0.1", "ServerApp.port": port, "ServerApp.open_browser": browser,
-        "ServerApp.root_dir": root, "LabApp.default_url": f"/lab/tree/{notebook}",
+        "ServerApp.ip": "127.0.0.1",
+        "ServerApp.port": port,
+        "ServerApp.open_browser": browser,
+        "ServerApp.root_dir": root,
+        "LabApp.default_url": f"/lab/tree/{notebook}",
         "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
-        "LabApp.extension_manager": "readonly", "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,
+        "LabApp.extension_manager": "readonly",
+        "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,
     }
     return [sys.executable, "-m", "jupyterlab", *(f"--{name}={value}" for name, value in options.items())]
 

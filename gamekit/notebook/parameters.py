@@ -53,8 +53,9 @@ class Declared:
         if self.kind is not list:
             return self._one(owner, value)
         if not isinstance(value, (list, tuple)) or not value:
-            raise ParameterError(f"{owner}: {self.name}={value!r} is not allowed; {self.name} is a list with at least "
-                                 "one element")
+            raise ParameterError(
+                f"{owner}: {self.name}={value!r} is not allowed; {self.name} is a list with at least one element"
+            )
         return [self._one(owner, one) for one in value]
 
     def _one(self, owner: str, value: Any) -> Any:
@@ -135,16 +136,19 @@ def declared(notebook: Path) -> dict[str, Declared]:
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     tagged = [c for c in cells if "parameters" in c.get("metadata", {}).get("tags", [])]
     if len(tagged) != 1:
-        raise ParameterError(f"{notebook.name} has {len(tagged)} cells tagged 'parameters'; a notebook to be run has "
-                             "one")
+        raise ParameterError(
+            f"{notebook.name} has {len(tagged)} cells tagged 'parameters'; a notebook to be run has one"
+        )
     return read_cell(notebook.stem, "".join(tagged[0]["source"]))
 
 
 def read_cell(owner: str, source: str) -> dict[str, Declared]:
     """The declarations of a parameters cell; anything but literals is refused."""
-    comments = {token.start[0]: token.string.lstrip("# ")
-                for token in tokenize.generate_tokens(io.StringIO(source).readline)
-                if token.type == tokenize.COMMENT}
+    comments = {
+        token.start[0]: token.string.lstrip("# ")
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    }
     found = {}
     for line in ast.parse(source).body:
         plain = isinstance(line, ast.Assign)
@@ -157,8 +161,13 @@ def read_cell(owner: str, source: str) -> dict[str, Declared]:
             raise ParameterError(f"{owner}: {target.id} is given no literal in the parameters cell") from None
         word = ast.unparse(line.annotation) if isinstance(line, ast.AnnAssign) else type(default).__name__
         rule = re.match(r"(?:\[([^\]]*)\]\s*)?(.*)", comments.get(line.end_lineno or line.lineno, ""))
-        found[target.id] = Declared(target.id, KINDS.get(word.split("[")[0], type(default)), default,
-                                    (rule[1] or "").strip() if rule else "", rule[2] if rule else "")
+        found[target.id] = Declared(
+            target.id,
+            KINDS.get(word.split("[")[0], type(default)),
+            default,
+            (rule[1] or "").strip() if rule else "",
+            rule[2] if rule else "",
+        )
     return found
 
 
@@ -166,14 +175,18 @@ def check(owner: str, allowed: Mapping[str, Declared], given: Mapping[str, Any])
     """The given parameters, checked by name, type and range."""
     for name in given:
         if name not in allowed:
-            raise ParameterError(f"{owner} has no parameter {name!r}; its parameters are {', '.join(allowed)}"
-                                 + nearest(name, allowed))
+            raise ParameterError(
+                f"{owner} has no parameter {name!r}; its parameters are {', '.join(allowed)}" + nearest(name, allowed)
+            )
     return {name: allowed[name].check(owner, value) for name, value in given.items()}
 
 
 def given_in(names: Mapping[str, Any], allowed: Mapping[str, Declared], owner: str) -> dict[str, Any]:
     """A running notebook's parameters out of its globals; a plain value under any other name is a misspelling."""
     plain = (int, float, str, bool, list, dict, tuple, type(None))
-    found = {name: value for name, value in names.items()
-             if isinstance(value, plain) and not name.startswith("_") and name not in SHELL}
+    found = {
+        name: value
+        for name, value in names.items()
+        if isinstance(value, plain) and not name.startswith("_") and name not in SHELL
+    }
     return check(owner, allowed, found)

@@ -85,8 +85,12 @@ def code_digest() -> str:
 def digest(run: Run) -> str:
     """Everything a run's result depends on: notebook, parameters, package, and the runs it reads."""
     cells = json.loads(run.notebook.read_text(encoding="utf-8"))["cells"]
-    parts = [[(cell["cell_type"], "".join(cell["source"])) for cell in cells], run.parameters, code_digest(),
-             [_mark(need).get("files") for need in run.needs]]
+    parts = [
+        [(cell["cell_type"], "".join(cell["source"])) for cell in cells],
+        run.parameters,
+        code_digest(),
+        [_mark(need).get("files") for need in run.needs],
+    ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -105,8 +109,11 @@ def is_done(run: Run) -> bool:
 
 
 def _files(home: Path) -> dict[str, str]:
-    return {str(path.relative_to(home)): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(home.rglob("*")) if path.is_file() and path.name not in ("mark.json", "notebook.ipynb")}
+    return {
+        str(path.relative_to(home)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(home.rglob("*"))
+        if path.is_file() and path.name not in ("mark.json", "notebook.ipynb")
+    }
 
 
 def promised(notebook: Path) -> list[str]:
@@ -121,9 +128,12 @@ def promised(notebook: Path) -> list[str]:
                 continue
             if ast.unparse(node.func.value) == "report":
                 name = str(node.args[0].value) if node.args and isinstance(node.args[0], ast.Constant) else ""
-                files += {"table": [f"tables/{name}.csv"], "timed": [f"timed/{name}.csv"],
-                          "findings": ["findings.json"],
-                          "figure": [f"figures/{name}.svg", f"figures/{name}.png"]}.get(node.func.attr, [])
+                files += {
+                    "table": [f"tables/{name}.csv"],
+                    "timed": [f"timed/{name}.csv"],
+                    "findings": ["findings.json"],
+                    "figure": [f"figures/{name}.svg", f"figures/{name}.png"],
+                }.get(node.func.attr, [])
     return files
 
 
@@ -140,9 +150,13 @@ def execute(run: Run, on_cell: Callable[[], object] = lambda: None, timeout: flo
         part.mkdir(parents=True)
         error = _papermill(run, part, watch, timeout) or _missing(run, part)
         if error is None:
-            facts = {"digest": digest(run), "notebook": run.notebook.stem, "parameters": run.parameters,
-                     "files": _files(part),
-                     "seconds": round(time.monotonic() - started, 2)}
+            facts = {
+                "digest": digest(run),
+                "notebook": run.notebook.stem,
+                "parameters": run.parameters,
+                "files": _files(part),
+                "seconds": round(time.monotonic() - started, 2),
+            }
             (part / "mark.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
             _into_place(part, run.home)
     except OSError as problem:
@@ -182,17 +196,29 @@ def _papermill(run: Run, part: Path, watch: Watch, timeout: float | None) -> str
     if "out" in declared(run.notebook):
         given["out"] = str(part)
     try:
-        papermill.execute_notebook(str(copy), str(out), parameters=given, engine_name="gamekit", progress_bar=False,
-                                   log_output=False, watch=watch, execution_timeout=timeout,
-                                   extra_arguments=["--log-level=CRITICAL"])
+        papermill.execute_notebook(
+            str(copy),
+            str(out),
+            parameters=given,
+            engine_name="gamekit",
+            progress_bar=False,
+            log_output=False,
+            watch=watch,
+            execution_timeout=timeout,
+            extra_arguments=["--log-level=CRITICAL"],
+        )
     except PapermillExecutionError as error:
         return f"{run.label}: cell {watch.cell} failed with {error.ename}: {error.evalue}\n{_quoted(watch.source)}"
     except Exception as error:  # nbclient's own: a dead kernel, a timeout
-        return (f"{run.label}: cell {watch.cell} ended with {type(error).__name__}: "
-                f"{str(error).splitlines()[0]}\n{_quoted(watch.source)}")
+        return (
+            f"{run.label}: cell {watch.cell} ended with {type(error).__name__}: "
+            f"{str(error).splitlines()[0]}\n{_quoted(watch.source)}"
+        )
     if not mark.exists() or mark.read_text() != token:
-        return (f"{run.label}: cell {watch.cell} left the notebook early; the cells after it never "
-                f"ran\n{_quoted(watch.source)}")
+        return (
+            f"{run.label}: cell {watch.cell} left the notebook early; the cells after it never "
+            f"ran\n{_quoted(watch.source)}"
+        )
     done = nbformat.read(out, as_version=4)
     done.cells = done.cells[:-1]
     for number, cell in enumerate(done.cells):
@@ -217,8 +243,9 @@ def _forget_paths(notebook: Any, part: str, instead: str) -> None:
 
 
 def _missing(run: Run, part: Path) -> str | None:
-    absent = [name for name in promised(run.notebook) if not (part / name).is_file()
-              or not (part / name).stat().st_size]
+    absent = [
+        name for name in promised(run.notebook) if not (part / name).is_file() or not (part / name).stat().st_size
+    ]
     return f"{run.label}: ran to its end, but did not leave {', '.join(absent)}" if absent else None
 
 
@@ -279,6 +306,7 @@ def execute_all(runs: Sequence[Run], workers: int | None = None, timeout: float 
     results: dict[Path, Result] = {}
     total = sum(len(json.loads(run.notebook.read_text(encoding="utf-8"))["cells"]) for run in runs)
     with tqdm(total=total, unit="cell", desc="notebooks", smoothing=0.1, disable=not sys.stderr.isatty()) as bar:
+
         def one(run: Run) -> Result:
             failed = [results[need] for need in run.needs if need in results and results[need].error]
             if failed:

@@ -35,10 +35,14 @@ def build(results: Path, site: Path, profile: str) -> Path:
         pages = [(book["name"], book["title"]) for book in books]
         for book in books:
             body = book["body"] + _downloads(part, book["name"])
-            _write(part / f"{book['name']}.html", _page(book["title"], body, pages, book["name"],
-                                                        _provenance(profile, [book])))
-        _write(part / "index.html", _page("Five reports, played again", _front(books, profile), pages, "index",
-                                          _provenance(profile, books)))
+            _write(
+                part / f"{book['name']}.html",
+                _page(book["title"], body, pages, book["name"], _provenance(profile, [book])),
+            )
+        _write(
+            part / "index.html",
+            _page("Five reports, played again", _front(books, profile), pages, "index", _provenance(profile, books)),
+        )
         _write(part / "style.css", STYLE.strip() + "\n" + _code_style())
         old = site.with_name(f".{site.name}.old.{secrets.token_hex(3)}")
         if site.exists():
@@ -62,13 +66,21 @@ def _book(home: Path) -> dict[str, Any]:
             title = heading[1] if heading and title == home.name else title
             parts.append(_markdown(source))
         elif cell["cell_type"] == "code":
-            what = "parameters" if {"parameters",
-                                    "injected-parameters"} & set(cell["metadata"].get("tags", [])) else "code"
+            what = (
+                "parameters"
+                if {"parameters", "injected-parameters"} & set(cell["metadata"].get("tags", []))
+                else "code"
+            )
             parts.append(f"<details><summary>{what}</summary>{_code(source)}</details>" if source.strip() else "")
             parts += [_output(output, home.name) for output in cell.get("outputs", ())]
-    return {"name": home.name, "home": home, "title": title, "body": "\n".join(parts),
-            "mark": json.loads((home / "mark.json").read_text(encoding="utf-8")),
-            "findings": json.loads(found.read_text(encoding="utf-8")) if found.is_file() else []}
+    return {
+        "name": home.name,
+        "home": home,
+        "title": title,
+        "body": "\n".join(parts),
+        "mark": json.loads((home / "mark.json").read_text(encoding="utf-8")),
+        "findings": json.loads(found.read_text(encoding="utf-8")) if found.is_file() else [],
+    }
 
 
 def _markdown(text: str) -> str:
@@ -106,8 +118,10 @@ def _output(output: dict[str, Any], name: str) -> str:
     if facts.get("figure"):
         src = f"files/{name}/figures/{facts['figure']}"
         caption = html.escape(facts["caption"])
-        return (f'<figure><img src="{src}.svg" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
-                f'<p class=files>{_links([f"{src}.svg", f"{src}.png"])}</p>')
+        return (
+            f'<figure><img src="{src}.svg" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
+            f"<p class=files>{_links([f'{src}.svg', f'{src}.png'])}</p>"
+        )
     if output["output_type"] == "stream":
         return f"<pre>{html.escape(''.join(output['text']))}</pre>" if output.get("name") == "stdout" else ""
     data = output.get("data", {})
@@ -149,32 +163,47 @@ def _downloads(site: Path, name: str) -> str:
 
 def _front(books: Sequence[dict[str, Any]], profile: str) -> str:
     """Headline findings, the scoreboard, and where to read on."""
-    parts = ["<h1>Five reports, played again</h1>",
-             "<p>Five course reports on adversarial search made claims about five games. Here their tables and "
-             "figures are made "
-             "anew, with larger samples and intervals, each beside the number that was printed, and every claim gets a "
-             f"verdict. This is the <b>{html.escape(profile)}</b> profile.</p>"]
-    claims = next((b["home"] / "tables" / "claims.csv" for b in books
-                   if (b["home"] / "tables" / "claims.csv").is_file()), None)
+    parts = [
+        "<h1>Five reports, played again</h1>",
+        "<p>Five course reports on adversarial search made claims about five games. Here their tables and "
+        "figures are made "
+        "anew, with larger samples and intervals, each beside the number that was printed, and every claim gets a "
+        f"verdict. This is the <b>{html.escape(profile)}</b> profile.</p>",
+    ]
+    claims = next(
+        (b["home"] / "tables" / "claims.csv" for b in books if (b["home"] / "tables" / "claims.csv").is_file()), None
+    )
     if claims is not None:
         frame = pd.read_csv(claims, dtype=str, keep_default_na=False)
         counts = frame["verdict"].value_counts()
-        parts.append("<h2>The claims</h2><div class=score>" + "".join(
-            f"<div class={v}><b>{counts.get(v, 0)}</b>{v}</div>" for v in VERDICTS)
-            + f"</div><p>{len(frame)} claims in all; <a href=80_claims.html>each with its evidence</a>.</p>")
-        rows = "".join(f"<tr><td class={r.verdict}>{r.verdict}</td><td>{html.escape(r.report)}</td>"
-                       f"<td>{html.escape(r.claim)}</td></tr>"
-                       for r in frame.itertuples())
-        parts.append("<details><summary>the scoreboard, claim by claim</summary><div "
-                     "class=table><table><thead><tr><th>verdict</th>"
-                     f"<th>report</th><th>claim</th></tr></thead><tbody>{rows}</tbody></table></div></details>")
+        parts.append(
+            "<h2>The claims</h2><div class=score>"
+            + "".join(f"<div class={v}><b>{counts.get(v, 0)}</b>{v}</div>" for v in VERDICTS)
+            + f"</div><p>{len(frame)} claims in all; <a href=80_claims.html>each with its evidence</a>.</p>"
+        )
+        rows = "".join(
+            f"<tr><td class={r.verdict}>{r.verdict}</td><td>{html.escape(r.report)}</td>"
+            f"<td>{html.escape(r.claim)}</td></tr>"
+            for r in frame.itertuples()
+        )
+        parts.append(
+            "<details><summary>the scoreboard, claim by claim</summary><div "
+            "class=table><table><thead><tr><th>verdict</th>"
+            f"<th>report</th><th>claim</th></tr></thead><tbody>{rows}</tbody></table></div></details>"
+        )
     parts.append("<h2>What was found</h2>")
-    parts += [f"<h3><a href={b['name']}.html>{html.escape(b['title'])}</a></h3>{_markdown(b['findings'][0])}"
-              for b in books if b["findings"]]
+    parts += [
+        f"<h3><a href={b['name']}.html>{html.escape(b['title'])}</a></h3>{_markdown(b['findings'][0])}"
+        for b in books
+        if b["findings"]
+    ]
     rest = [b for b in books if not b["findings"]]
     if rest:
-        parts.append("<h2>Also here</h2><ul>" + "".join(
-            f"<li><a href={b['name']}.html>{html.escape(b['title'])}</a></li>" for b in rest) + "</ul>")
+        parts.append(
+            "<h2>Also here</h2><ul>"
+            + "".join(f"<li><a href={b['name']}.html>{html.escape(b['title'])}</a></li>" for b in rest)
+            + "</ul>"
+        )
     return "\n".join(parts)
 
 
@@ -187,16 +216,20 @@ def _provenance(profile: str, books: Sequence[dict[str, Any]]) -> str:
     from ..reports.desk import machine
 
     try:
-        commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True,
-                                timeout=5)
+        commit = subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, timeout=5
+        )
         where = f", commit {commit.stdout.strip()}" if commit.returncode == 0 else ""
     except (OSError, subprocess.SubprocessError):
         where = ""
     seconds = sum(book["mark"]["seconds"] for book in books)
-    facts = [f"gamekit {__version__}{where}, code and data {code_digest()[:12]}", f"profile {profile}",
-             f"Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}, pandas "
-             f"{pd.__version__}",
-             f"{seconds:.0f} s of notebooks on {machine()}"]
+    facts = [
+        f"gamekit {__version__}{where}, code and data {code_digest()[:12]}",
+        f"profile {profile}",
+        f"Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}, pandas "
+        f"{pd.__version__}",
+        f"{seconds:.0f} s of notebooks on {machine()}",
+    ]
     if len(books) == 1:
         given = {k: v for k, v in books[0]["mark"]["parameters"].items() if k not in ("results", "profile")}
         facts.append("parameters " + ", ".join(f"{k}={v}" for k, v in given.items()))
@@ -204,25 +237,37 @@ def _provenance(profile: str, books: Sequence[dict[str, Any]]) -> str:
 
 
 def _page(title: str, body: str, pages: Sequence[tuple[str, str]], here: str, foot: str) -> str:
-    links = "".join(f'<a href="{name}.html"{" aria-current=page" if name == here else ""}>{html.escape(text)}</a>'
-                    for name, text in [("index", "Findings"), *((n, t.split(":")[0]) for n, t in pages)])
-    return ('<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport '
-            'content="width=device-width, initial-scale=1">'
-            f'<title>{html.escape(title)}</title><link rel=icon href="data:,"><link rel=stylesheet '
-            'href=style.css></head>\n'
-            f"<body><nav>{links}</nav><main>{body}</main><footer>{foot}</footer></body></html>\n")
+    links = "".join(
+        f'<a href="{name}.html"{" aria-current=page" if name == here else ""}>{html.escape(text)}</a>'
+        for name, text in [("index", "Findings"), *((n, t.split(":")[0]) for n, t in pages)]
+    )
+    return (
+        "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport "
+        'content="width=device-width, initial-scale=1">'
+        f'<title>{html.escape(title)}</title><link rel=icon href="data:,"><link rel=stylesheet '
+        "href=style.css></head>\n"
+        f"<body><nav>{links}</nav><main>{body}</main><footer>{foot}</footer></body></html>\n"
+    )
 
 
 def contact_sheet(path: Path, title: str, figures: Sequence[tuple[str, str]], tables: Sequence[str]) -> None:
     """All figures of a grid's runs on one page."""
-    body = f"<h1>{html.escape(title)}</h1><p class=files>" + (_links([f"tables/{t}" for t in tables])
-                                                              if tables else "") + "</p>"
-    body += "".join(f"<figure><img src=\"{html.escape(src)}\" "
-                    f"alt=\"{html.escape(label)}\"><figcaption>{html.escape(label)}</figcaption></figure>"
-                    for label, src in figures)
-    _write(path, f"<!doctype html>\n<html lang=en><meta charset=utf-8><title>{html.escape(title)}</title><link "
-                 "rel=icon href='data:,'>"
-                 f"<style>{STYLE}</style><main>{body}</main></html>\n")
+    body = (
+        f"<h1>{html.escape(title)}</h1><p class=files>"
+        + (_links([f"tables/{t}" for t in tables]) if tables else "")
+        + "</p>"
+    )
+    body += "".join(
+        f'<figure><img src="{html.escape(src)}" '
+        f'alt="{html.escape(label)}"><figcaption>{html.escape(label)}</figcaption></figure>'
+        for label, src in figures
+    )
+    _write(
+        path,
+        f"<!doctype html>\n<html lang=en><meta charset=utf-8><title>{html.escape(title)}</title><link "
+        "rel=icon href='data:,'>"
+        f"<style>{STYLE}</style><main>{body}</main></html>\n",
+    )
 
 
 def _write(path: Path, text: str) -> None:

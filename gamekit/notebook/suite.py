@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from . import site
 from ..errors import nearest
+from . import site
 from .parameters import ParameterError, check, declared
 from .runner import ROOT, Result, Run, execute_all
 
@@ -33,8 +33,10 @@ def plan(profile: str, only: str | Sequence[str] | None = None) -> list[Run]:
     """The runs of a profile, long ones first; `only` names notebooks by name or number."""
     known = profiles()
     if profile not in known["profiles"]:
-        raise ParameterError(f"profile {profile!r} is not known; allowed: {', '.join(known['profiles'])}"
-                             + nearest(profile, known["profiles"]))
+        raise ParameterError(
+            f"profile {profile!r} is not known; allowed: {', '.join(known['profiles'])}"
+            + nearest(profile, known["profiles"])
+        )
     names = [path.stem for path in sorted(NOTEBOOKS.glob("[0-9]*_*.ipynb"))]
     chosen = names if not only else [_named(one, names) for one in ([only] if isinstance(only, str) else only)]
     home = RESULTS / profile
@@ -43,8 +45,7 @@ def plan(profile: str, only: str | Sequence[str] | None = None) -> list[Run]:
     for name in sorted(chosen, key=lambda n: order.get(n, -1)):
         given = dict(known["profiles"][profile].get(name) or {})
         allowed = declared(NOTEBOOKS / f"{name}.ipynb")
-        given |= {key: value for key, value in (("profile", profile), ("results", _shown(home)))
-                  if key in allowed}
+        given |= {key: value for key, value in (("profile", profile), ("results", _shown(home))) if key in allowed}
         needs = tuple(home / need for need in known["needs"].get(name, ()))
         runs.append(Run(NOTEBOOKS / f"{name}.ipynb", check(name, allowed, given), home / name, needs))
     return runs
@@ -78,16 +79,23 @@ def report(profile: str = "quick", only: str | Sequence[str] | None = None, work
     index = site.build(RESULTS / profile, RESULTS / "site", profile)
     code = say_failures(results)
     fresh = sum(result.fresh for result in results)
-    print(f"{fresh} of {len(results)} notebooks run, {len(results) - fresh} unchanged, "
-          f"{time.monotonic() - started:.1f} s; open {index.relative_to(ROOT)}")
+    print(
+        f"{fresh} of {len(results)} notebooks run, {len(results) - fresh} unchanged, "
+        f"{time.monotonic() - started:.1f} s; open {index.relative_to(ROOT)}"
+    )
     return code
 
 
 # ------------------------------------------------------------------------------ one's own
 
 
-def run_notebook(notebook: str, given: Mapping[str, Any], grid: Mapping[str, Sequence[Any]] | None = None,
-        out: str | Path | None = None, workers: int | None = None) -> int:
+def run_notebook(
+    notebook: str,
+    given: Mapping[str, Any],
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    out: str | Path | None = None,
+    workers: int | None = None,
+) -> int:
     """One notebook with parameters of one's own; with `grid` one run a combination, collected into one folder."""
     path = Path(notebook)
     if not path.is_file():
@@ -96,19 +104,31 @@ def run_notebook(notebook: str, given: Mapping[str, Any], grid: Mapping[str, Seq
     unknown = [name for name in (*given, *(grid or {})) if name not in allowed]
     if unknown:
         check(path.stem, allowed, dict.fromkeys(unknown))
-    fixed = {k: allowed[k].read(path.stem, v) if isinstance(v, str) else allowed[k].check(path.stem, v) for k,
-             v in given.items()}
+    fixed = {
+        k: allowed[k].read(path.stem, v) if isinstance(v, str) else allowed[k].check(path.stem, v)
+        for k, v in given.items()
+    }
     twice = [name for name in grid or {} if name in fixed]
     if twice:
         raise ParameterError(f"{path.stem}: {twice[0]} is given both as a parameter and as a grid; give it once")
-    points = [dict(zip(grid or {}, values, strict=True)) for values in itertools.product(*(
-        [allowed[k].read(path.stem, v) if isinstance(v, str) else allowed[k].check(path.stem, v) for v in values]
-        for k, values in (grid or {}).items()))]
+    points = [
+        dict(zip(grid or {}, values, strict=True))
+        for values in itertools.product(
+            *(
+                [
+                    allowed[k].read(path.stem, v) if isinstance(v, str) else allowed[k].check(path.stem, v)
+                    for v in values
+                ]
+                for k, values in (grid or {}).items()
+            )
+        )
+    ]
     base = Path(out) if out else RESULTS / "runs" / path.stem
     base = base if base.is_absolute() else ROOT / base
-    runs = [Run(path, fixed | point, base / ("run" if not point else ",".join(f"{k}={_word(v)}" for k,
-                                                                              v in point.items())))
-            for point in points]
+    runs = [
+        Run(path, fixed | point, base / ("run" if not point else ",".join(f"{k}={_word(v)}" for k, v in point.items())))
+        for point in points
+    ]
     if len({run.home for run in runs}) < len(runs):
         raise ParameterError(f"{path.stem}: the grid names the same values twice")
     results = execute_all(runs, workers)
@@ -116,8 +136,10 @@ def run_notebook(notebook: str, given: Mapping[str, Any], grid: Mapping[str, Seq
     if grid:
         collect(base, [(point, r.run.home) for point, r in zip(points, results, strict=True) if not r.error])
     where = base if grid else runs[0].home
-    print(f"{sum(not r.error for r in results)} of {len(results)} runs complete; see "
-          f"{where.relative_to(ROOT) if where.is_relative_to(ROOT) else where}")
+    print(
+        f"{sum(not r.error for r in results)} of {len(results)} runs complete; see "
+        f"{where.relative_to(ROOT) if where.is_relative_to(ROOT) else where}"
+    )
     return code
 
 
@@ -140,12 +162,12 @@ def collect(base: Path, runs: Sequence[tuple[Mapping[str, Any], Path]]) -> None:
             for at, (name, value) in enumerate(point.items()):
                 frame.insert(at, f"{name}" if name not in frame else f"grid_{name}", str(value))
             frames.setdefault(table.name, []).append(frame)
-        figures += [(home.name, f"{home.name}/figures/{path.name}")
-                    for path in sorted((home / "figures").glob("*.svg"))]
+        figures += [
+            (home.name, f"{home.name}/figures/{path.name}") for path in sorted((home / "figures").glob("*.svg"))
+        ]
     (base / "tables").mkdir(parents=True, exist_ok=True)
     for name, parts in frames.items():
         part = base / "tables" / f".{name}.part"
         pd.concat(parts, ignore_index=True).to_csv(part, index=False, lineterminator="\n")
         os.replace(part, base / "tables" / name)
     site.contact_sheet(base / "index.html", base.name, figures, sorted(frames))
-

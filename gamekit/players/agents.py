@@ -8,23 +8,31 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import types
 
-from ..jit.compiled import compiled
-from ..jit.intrinsics import address, call_leaf, call_play
 from ..core import WON, Game, Position, Rules
 from ..errors import GamekitError
-from ..search.deepening import Search
 from ..games.k_in_a_row import KInARow, near_moves
 from ..heuristics import heuristic_of
+from ..jit.compiled import compiled
+from ..jit.intrinsics import address, call_leaf, call_play
+from ..search.deepening import Search
+from ..specs import Param
 from .base import PLAYERS, Choice, Player
 from .searchers import SearchPlayer
-from ..specs import Param
 
 WINS = 1e9
 NEAR = Rules(near_moves, KInARow.play, KInARow.state, KInARow.width, "gamekit.players.agents.near").moves
 
 
-@compiled(types.intp, types.intp, types.uint8[::1], types.uint8[::1], types.int32[::1], types.int32, types.float64[::1],
-          types.float64[::1])
+@compiled(
+    types.intp,
+    types.intp,
+    types.uint8[::1],
+    types.uint8[::1],
+    types.int32[::1],
+    types.int32,
+    types.float64[::1],
+    types.float64[::1],
+)
 def try_each(play_at, leaf_at, data, work, codes, who, weights, out):
     """What each move would be worth to `who`, were it theirs to play: WINS where it wins, else what the evaluation
     at `leaf_at` says (0: none is asked)."""
@@ -65,13 +73,23 @@ class Custom(Player):
             raise GamekitError(f"custom plays k-in-a-row games (mnk, connect_k, connect_four), not {game.name}")
         s = self.settings
         self.timed = s["seconds"] is not None
-        streak = {"diagonal": 1.1 if s["bonus"] else 1.0, "open_end": 0.25 if s["bonus"] else 0.0,
-                  "contiguous": s["contiguous"], "alive": s["alive"]}
+        streak = {
+            "diagonal": 1.1 if s["bonus"] else 1.0,
+            "open_end": 0.25 if s["bonus"] else 0.0,
+            "contiguous": s["contiguous"],
+            "alive": s["alive"],
+        }
         both = heuristic_of("potential_streak", game).with_(**streak, opponent=0.5 if s["rival"] else 0.0)
         self._own = heuristic_of("potential_streak", game).with_(**streak, opponent=0.0).leaf(game)
         limited = s["so_far"] and (s["seconds"] or s["nodes"])
-        self._engine = Search(game, both.leaf(game), table=True, deepen=bool(limited), win_bonus=s["win"],
-                              moves=NEAR.address if s["near"] and not game.gravity else None)
+        self._engine = Search(
+            game,
+            both.leaf(game),
+            table=True,
+            deepen=bool(limited),
+            win_bonus=s["win"],
+            moves=NEAR.address if s["near"] and not game.gravity else None,
+        )
         try_each.prepare()
         self._limit = s["limit"] or (game.k - 1) / game.k
 
@@ -107,8 +125,16 @@ class Custom(Player):
         found = self._engine.run(position, s["depth"], *limits)
         write = game.write
         found.counters["generated"] += tried
-        return Choice(write(found.code), found.code, found.value, [write(c) for c in found.line], found.depth,
-                      found.counters, found.stopped_by, by_ply=found.by_ply)
+        return Choice(
+            write(found.code),
+            found.code,
+            found.value,
+            [write(c) for c in found.line],
+            found.depth,
+            found.counters,
+            found.stopped_by,
+            by_ply=found.by_ply,
+        )
 
     def _reply(self, position: Position, code: int, why: str, tried: int = 0) -> Choice:
         move = position.game.write(code)
@@ -117,31 +143,58 @@ class Custom(Player):
 
 def _fixed(name: str, about: str, report: str, preset: dict[str, Any], takes: tuple[str, ...]) -> type[SearchPlayer]:
     """A search with its switches set, under a name of its own."""
-    kept = {k: Param(preset.get(k, p.default), p.about, p.low, p.high, p.choices, p.kind or type(p.default))
-            for k, p in SearchPlayer.takes.items() if k in takes}
-    kind = type(name, (SearchPlayer,), {"name": name, "about": about, "report": report, "preset": preset, "takes": kept,
-                                        "__module__": __name__})
+    kept = {
+        k: Param(preset.get(k, p.default), p.about, p.low, p.high, p.choices, p.kind or type(p.default))
+        for k, p in SearchPlayer.takes.items()
+        if k in takes
+    }
+    kind = type(
+        name,
+        (SearchPlayer,),
+        {"name": name, "about": about, "report": report, "preset": preset, "takes": kept, "__module__": __name__},
+    )
     globals()[name] = kind
     return kind
 
 
 LADDER: dict[str, type[SearchPlayer]] = {
-    "poor_ai": _fixed("poor_ai", "lowest of a ladder of three (ours, in PoorAI's role): own longest streak, one ply",
-                      "002 (role only)", {"depth": 1, "prune": False, "win_bonus": False, "ties": "random",
-                                          "heuristic": "longest_streak"}, ("ties",)),
-    "average_ai": _fixed("average_ai", "middle of the ladder (ours, in AverageAI's role): both sides' streaks, one ply",
-                         "002 (role only)", {"depth": 1, "prune": False, "ties": "random",
-                                             "heuristic": "potential_streak"}, ("ties",)),
-    "good_ai": _fixed("good_ai", "top of the ladder (ours, in GoodAI's role): windows, four plies", "002 (role only)",
-                      {"depth": 4, "ties": "random", "table": True, "order": "best+history+centre", "deepen": True,
-                       "heuristic": "windows"}, ("ties",)),
+    "poor_ai": _fixed(
+        "poor_ai",
+        "lowest of a ladder of three (ours, in PoorAI's role): own longest streak, one ply",
+        "002 (role only)",
+        {"depth": 1, "prune": False, "win_bonus": False, "ties": "random", "heuristic": "longest_streak"},
+        ("ties",),
+    ),
+    "average_ai": _fixed(
+        "average_ai",
+        "middle of the ladder (ours, in AverageAI's role): both sides' streaks, one ply",
+        "002 (role only)",
+        {"depth": 1, "prune": False, "ties": "random", "heuristic": "potential_streak"},
+        ("ties",),
+    ),
+    "good_ai": _fixed(
+        "good_ai",
+        "top of the ladder (ours, in GoodAI's role): windows, four plies",
+        "002 (role only)",
+        {
+            "depth": 4,
+            "ties": "random",
+            "table": True,
+            "order": "best+history+centre",
+            "deepen": True,
+            "heuristic": "windows",
+        },
+        ("ties",),
+    ),
 }
 
 CONNECT_K_AGENT = _fixed(
-    "connect_k_agent", "the Connect-K report's: deepening to a time limit, move-to-front lists, reuse, pondering",
+    "connect_k_agent",
+    "the Connect-K report's: deepening to a time limit, move-to-front lists, reuse, pondering",
     "002 parts 2–4",
     {"seconds": 5.0, "order": "front", "deepen": True, "reuse": True, "ponder": True},
-    ("seconds", "nodes", "depth", "order", "reuse", "ponder", "prune", "ties", "megabytes", "heuristic"))
+    ("seconds", "nodes", "depth", "order", "reuse", "ponder", "prune", "ties", "megabytes", "heuristic"),
+)
 
 AGENTS: list[type[Player]] = [Custom, *LADDER.values(), CONNECT_K_AGENT]
 PLAYERS.update({kind.name: kind for kind in AGENTS})

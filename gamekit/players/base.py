@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from ..core import Game, Position, a_position
 from ..errors import GamekitError
-from ..heuristics import Heuristic
 from ..search.deepening import Search
 from ..specs import Param, Spec, changed, check, find, parse
 

@@ -19,8 +19,10 @@ class FlatMonteCarlo(Player):
     name, about, report = "montecarlo", "random playouts, results summed per first move", "004 (MonteCarloAI)"
     tree: ClassVar[bool] = False
     deterministic = False
-    takes = {"playouts": Param(None, "games to play out for a move", 1, 10**9, kind=int),
-             "seconds": Param(None, "time for a move", 0.001, 86400.0, kind=float)}
+    takes = {
+        "playouts": Param(None, "games to play out for a move", 1, 10**9, kind=int),
+        "seconds": Param(None, "time for a move", 0.001, 86400.0, kind=float),
+    }
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)
@@ -39,8 +41,16 @@ class FlatMonteCarlo(Player):
         code = played.codes[best]
         values = {write(c): float(v) for c, v in zip(played.codes, mean if self.tree else played.sums, strict=True)}
         counters = {"generated": played.generated, "playouts": played.playouts}
-        return Choice(write(code), code, float(mean[best]), [write(c) for c in played.line] or [write(code)], 0,
-                      counters, played.stopped_by, values)
+        return Choice(
+            write(code),
+            code,
+            float(mean[best]),
+            [write(c) for c in played.line] or [write(code)],
+            0,
+            counters,
+            played.stopped_by,
+            values,
+        )
 
 
 @register

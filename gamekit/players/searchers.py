@@ -16,8 +16,11 @@ from ..specs import Param, Spec
 from .base import SEARCHER, Choice, Native, Player, register
 
 HEURISTIC = Param(None, "the evaluation; without it the game's default", kind=Spec)
-TIES = Param("first", "among equal best moves: the first in move order, one at random, or the last",
-             choices=("first", "random", "last"))
+TIES = Param(
+    "first",
+    "among equal best moves: the first in move order, one at random, or the last",
+    choices=("first", "random", "last"),
+)
 WIN_BONUS = Param(True, "a win outranks every evaluation, sooner is better; off: won positions are evaluated too")
 SWITCHES: dict[str, Param] = {
     "depth": Param(None, "plies to look ahead", 1, DEEPEST, kind=int),
@@ -66,9 +69,18 @@ class SearchPlayer(Player):
         s, before = self.switch, self._heuristic
         found = self._heuristic = heuristic_of(s["heuristic"], game)
         if self._engine is None or self._engine.game != game:
-            self._engine = Search(game, found.leaf(game), prune=s["prune"], table=s["table"], order=self.order,
-                                  deepen=s["deepen"], win_bonus=s["win_bonus"], ties=s["ties"],
-                                  reuse=s["reuse"] or s["ponder"], megabytes=s["megabytes"])
+            self._engine = Search(
+                game,
+                found.leaf(game),
+                prune=s["prune"],
+                table=s["table"],
+                order=self.order,
+                deepen=s["deepen"],
+                win_bonus=s["win_bonus"],
+                ties=s["ties"],
+                reuse=s["reuse"] or s["ponder"],
+                megabytes=s["megabytes"],
+            )
         elif found.own or found is not before:
             self._engine.leaf = found.leaf(game)
         self._engine.forget_all()
@@ -110,14 +122,29 @@ class SearchPlayer(Player):
         s = self.switch
         if self.timed or s["reuse"] or self._heuristic is None:
             return None
-        return Native(SEARCHER, self._engine, s["depth"], s["nodes"],
-                    self.random.random if s["ties"] == "random" else None, self._heuristic.own)
+        return Native(
+            SEARCHER,
+            self._engine,
+            s["depth"],
+            s["nodes"],
+            self.random.random if s["ties"] == "random" else None,
+            self._heuristic.own,
+        )
 
     def think(self, position: Position) -> Choice:
         found, write = self._search(position), position.game.write
         values = {write(c): float(v) for c, v in zip(position.codes(), found.values, strict=False)}
-        return Choice(write(found.code), found.code, found.value, [write(c) for c in found.line], found.depth,
-                      found.counters, found.stopped_by, values, found.by_ply)
+        return Choice(
+            write(found.code),
+            found.code,
+            found.value,
+            [write(c) for c in found.line],
+            found.depth,
+            found.counters,
+            found.stopped_by,
+            values,
+            found.by_ply,
+        )
 
     # --------------------------------------------------------------- the opponent's time
 
@@ -132,8 +159,12 @@ class SearchPlayer(Player):
         halt = self._halt = threading.Event()
         self._ponder_errors = []
         # the thread knows the engine, not the player: a player that is dropped calls it off
-        self._ponder = threading.Thread(target=_think_ahead, name="gamekit-ponder", daemon=True,
-                                        args=(self._engine, expected, self.switch["depth"], halt, self._ponder_errors))
+        self._ponder = threading.Thread(
+            target=_think_ahead,
+            name="gamekit-ponder",
+            daemon=True,
+            args=(self._engine, expected, self.switch["depth"], halt, self._ponder_errors),
+        )
         weakref.finalize(self, halt.set)
         self._ponder.start()
 
@@ -149,8 +180,9 @@ class SearchPlayer(Player):
         self._stop_pondering()
 
 
-def _think_ahead(engine: Search, expected: Position, depth: int | None, halt: threading.Event,
-                 errors: list[BaseException]) -> None:
+def _think_ahead(
+    engine: Search, expected: Position, depth: int | None, halt: threading.Event, errors: list[BaseException]
+) -> None:
     try:
         engine.run(expected, depth, stop=halt.is_set)
     except BaseException as error:  # raised at the player's next move
@@ -176,5 +208,4 @@ class AlphaBeta(SearchPlayer):
 class Greedy(SearchPlayer):
     name, about, report = "greedy", "the move whose position evaluates best, one ply ahead", "003 (EvaluationPlayer)"
     preset: ClassVar = {"prune": False, "depth": 1, "win_bonus": False}
-    takes = {"heuristic": HEURISTIC, "ties": TIES,
-             "win_bonus": Param(False, "a win outranks every evaluation")}
+    takes = {"heuristic": HEURISTIC, "ties": TIES, "win_bonus": Param(False, "a win outranks every evaluation")}

@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numba import carray, types
 
-from ..jit.compiled import Compiled
-from ..jit.intrinsics import calls, helper, intrinsic, pointer
 from ..core import Game, Leaf, Position
 from ..errors import GamekitError
+from ..jit.compiled import Compiled
+from ..jit.intrinsics import calls, helper, intrinsic, pointer
 from . import workspace as w
+from .inner_loop import walk
 from .kernel import call_search, search
 from .ordering import FRONT
 from .table import DECIDED, ENTRY
-from .inner_loop import walk
 from .workspace import Workspace, numbers_of, row_at
 
 DEEPEST = 100  # plies; no search here comes near
@@ -32,8 +32,16 @@ SLICE = 0.004  # seconds between two looks at the clock
 MOST = 1 << 24  # nodes between two looks, however fast they are
 KNOWN = 1 << 16  # searched positions kept where they come back
 SOON = 4096  # nodes, at most, to the first look in a new search or depth: its evaluations may be slower
-NAMES = ("generated", "expanded", "leaves", "cutoffs", "first_move_cutoffs", "table_probes", "table_hits",
-         "table_cutoffs")
+NAMES = (
+    "generated",
+    "expanded",
+    "leaves",
+    "cutoffs",
+    "first_move_cutoffs",
+    "table_probes",
+    "table_hits",
+    "table_cutoffs",
+)
 
 
 @dataclass
@@ -129,18 +137,41 @@ def paced(nodes, done, seconds):
 class Search:
     """One searcher of one game with its switches; keeps its workspace, and with `reuse` what it learned."""
 
-    def __init__(self, game: Game, leaf: Leaf, *, prune: bool = True, table: bool = False, order: int = 0,
-                 deepen: bool = False, win_bonus: bool = True, ties: str = "first", reuse: bool = False,
-                 megabytes: float = 16, moves: int | None = None):
+    def __init__(
+        self,
+        game: Game,
+        leaf: Leaf,
+        *,
+        prune: bool = True,
+        table: bool = False,
+        order: int = 0,
+        deepen: bool = False,
+        win_bonus: bool = True,
+        ties: str = "first",
+        reuse: bool = False,
+        megabytes: float = 16,
+        moves: int | None = None,
+    ):
         """`moves` may name other code than the game's own to list moves (a restriction of them)."""
         self.game, self.deepen, self.reuse = game, deepen, reuse
         self.work = Workspace(game, order, table, megabytes)
         self.work.use(leaf)
-        self.counts, self.register, self.switch, row = (self.work.counts, self.work.register, self.work.switch,
-                                                        self.work.row)
-        for which, value in ((w.PRUNE, prune), (w.USE_TABLE, table), (w.ORDER, order), (w.WIN_BONUS, win_bonus),
-                             (w.TIES, TIES.index(ties)), (w.SIZE, game.size), (w.WIDTH, game.width),
-                             (w.IDENTITY, -(-game.identity // 8))):
+        self.counts, self.register, self.switch, row = (
+            self.work.counts,
+            self.work.register,
+            self.work.switch,
+            self.work.row,
+        )
+        for which, value in (
+            (w.PRUNE, prune),
+            (w.USE_TABLE, table),
+            (w.ORDER, order),
+            (w.WIN_BONUS, win_bonus),
+            (w.TIES, TIES.index(ties)),
+            (w.SIZE, game.size),
+            (w.WIDTH, game.width),
+            (w.IDENTITY, -(-game.identity // 8)),
+        ):
             self.switch[which] = value
         row[w.MOVES_AT] = moves if moves is not None else game._rules.moves.address
         row[w.PLAY_AT], row[w.DEEPEN_AT] = game._rules.play.address, deepening.address
@@ -202,8 +233,14 @@ class Search:
         last = min(depth or DEEPEST, left or DEEPEST, DEEPEST)
         return (1 if self.deepen or depth is None else last), last
 
-    def run(self, position: Position, depth: int | None = None, nodes: int | None = None,
-            seconds: float | None = None, stop: Callable[[], bool] | None = None) -> Found:
+    def run(
+        self,
+        position: Position,
+        depth: int | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> Found:
         """The best move within the limits; always a move, from the last depth that was finished."""
         started = time.monotonic()
         if position.winner is not None:
@@ -223,8 +260,14 @@ class Search:
         finally:
             self.busy.release()
 
-    def _run(self, position: Position, depth: int | None, nodes: int | None, deadline: float | None,
-             stop: Callable[[], bool] | None) -> Found:
+    def _run(
+        self,
+        position: Position,
+        depth: int | None,
+        nodes: int | None,
+        deadline: float | None,
+        stop: Callable[[], bool] | None,
+    ) -> Found:
         work, register = self.work, self.register
         first, last = self.depths(depth, self.game.left(position.data))
         work.make_room(last)
@@ -274,5 +317,6 @@ class Search:
             return error or GamekitError("the heuristic returned no finite number")
         ply, size = int(self.register[w.BAD_PLY]), self.game.size
         data = self.work.words.view(np.uint8)[ply * size : (ply + 1) * size].copy()
-        return self.leaf.explain_failure(Position(self.game, data), None if error else np.nan, error,
-                                         int(self.switch[w.ME]))
+        return self.leaf.explain_failure(
+            Position(self.game, data), None if error else np.nan, error, int(self.switch[w.ME])
+        )

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, types
 
+from ..core import DRAW, RUNNING, WON
 from ..jit.compiled import Compiled
 from ..jit.intrinsics import ahead, call_leaf, call_moves, call_play, calls, copy_blocks, helper, intrinsic, pointer
-from ..core import DRAW, RUNNING, WON
 from . import workspace as w
 from .table import DECIDED, WIN
 from .workspace import numbers_of, row_at

@@ -19,13 +19,13 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, types
 
+from ..core import RUNNING
 from ..jit.compiled import Compiled
 from ..jit.intrinsics import address, call_leaf, call_moves, call_play, calls, copy_blocks, intrinsic, pointer
-from ..core import RUNNING
 from . import workspace as w
+from .inner_loop import call_walk, settled
 from .ordering import BEST, CENTRE, FRONT, HISTORY, NODE, REPORT, by_rank, by_score, learned, remember_cut, to_front
 from .table import DECIDED, ENTRY, EXACT, LOWER, UPPER, digest, from_here, from_root, probe, store, usable
-from .inner_loop import call_walk, settled
 from .workspace import numbers_of, row_at
 
 SEARCH = types.int32(types.intp)
@@ -89,8 +89,11 @@ def _search(at):
                     if use_values and ply > 0 and usable(table[slot].depth, table[slot].value, depth - ply):
                         value = from_root(table[slot].value, ply)
                         bound = table[slot].bound
-                        if (bound == EXACT or (bound == LOWER and value >= frame.beta)
-                                or (bound == UPPER and value <= frame.alpha)):
+                        if (
+                            bound == EXACT
+                            or (bound == LOWER and value >= frame.beta)
+                            or (bound == UPPER and value <= frame.alpha)
+                        ):
                             counts[w.TABLE_CUTOFFS] += 1
                             known = True
             if known:
@@ -154,8 +157,9 @@ def _search(at):
                 move = lists[start + index - 1]
                 if ply == 0:
                     values[place[move]] = value
-                    better = value > best or (value == best and (
-                        frame.move < 0 or (place[move] < place[frame.move]) != (ties == w.LAST)))
+                    better = value > best or (
+                        value == best and (frame.move < 0 or (place[move] < place[frame.move]) != (ties == w.LAST))
+                    )
                 elif maximising:
                     better = value > best
                 else:
@@ -223,8 +227,12 @@ def _search(at):
             break
         if below:
             frames[child].alpha, frames[child].beta = alpha, beta
-            if ply == 0 and prune and frame.move >= 0 and (
-                    ties == w.RANDOM or (place[move] < place[frame.move]) != (ties == w.LAST)):
+            if (
+                ply == 0
+                and prune
+                and frame.move >= 0
+                and (ties == w.RANDOM or (place[move] < place[frame.move]) != (ties == w.LAST))
+            ):
                 frames[child].alpha = np.nextafter(best, -np.inf)  # an equal value must show as equal
             frames[child].entry = entry
             frames[child].first, frames[child].count = 0, 0

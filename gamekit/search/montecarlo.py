@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
+from ..core import DRAW, RUNNING, WON, Game, Position
 from ..jit.compiled import compiled
 from ..jit.intrinsics import address, call_moves, call_play, helper
-from ..core import DRAW, RUNNING, WON, Game, Position
 
 LONGEST = 1000  # plies of a playout; then it counts as a draw (Conga can go round for ever)
 NODE = np.dtype([("total", "f8"), ("visits", "i4"), ("move", "i4"), ("first", "i4"), ("count", "i4")])
@@ -51,8 +51,19 @@ def play_out(moves_at, play_at, words, at, lists, random, status, mover, registe
     return 0
 
 
-@compiled(types.intp, types.intp, types.uint64[::1], types.int64, types.int32[::1], types.int32[::1],
-          types.float64[::1], types.int64[::1], types.uint64[::1], types.int64, types.int64[::1])
+@compiled(
+    types.intp,
+    types.intp,
+    types.uint64[::1],
+    types.int64,
+    types.int32[::1],
+    types.int32[::1],
+    types.float64[::1],
+    types.int64[::1],
+    types.uint64[::1],
+    types.int64,
+    types.int64[::1],
+)
 def flat(moves_at, play_at, words, block, root_moves, lists, sums, tries, random, playouts, register):
     """Playouts from the root: a uniform first move, then uniform play; +1, 0, −1 summed per first move."""
     me = to_move(words, 0)
@@ -69,9 +80,19 @@ def flat(moves_at, play_at, words, block, root_moves, lists, sums, tries, random
     return 0
 
 
-@compiled(types.intp, types.intp, types.uint64[::1], types.int64, types.int32[::1],
-          types.Array(from_dtype(NODE), 1, "C"), types.int32[:, ::1], types.uint64[::1], types.int64, types.float64,
-          types.int64[::1])
+@compiled(
+    types.intp,
+    types.intp,
+    types.uint64[::1],
+    types.int64,
+    types.int32[::1],
+    types.Array(from_dtype(NODE), 1, "C"),
+    types.int32[:, ::1],
+    types.uint64[::1],
+    types.int64,
+    types.float64,
+    types.int64[::1],
+)
 def grow(moves_at, play_at, words, block, lists, tree, path, random, playouts, exploration, register):
     """Playouts that grow a tree (UCB1): down the most promising line, one new list of moves, a random game, back up.
 
@@ -162,8 +183,9 @@ class MonteCarlo:
         self._rules = game._rules.moves.address, game._rules.play.address
         (grow if tree else flat).prepare()
 
-    def run(self, position: Position, playouts: int | None, seconds: float | None,
-            stop: Callable[[], bool] | None = None) -> Played:
+    def run(
+        self, position: Position, playouts: int | None, seconds: float | None, stop: Callable[[], bool] | None = None
+    ) -> Played:
         started, block = time.monotonic(), self.game.size // 8
         codes = np.array(position.codes(), np.int32)
         sums, tries = np.zeros(codes.size), np.zeros(codes.size, np.int64)
@@ -179,8 +201,18 @@ class MonteCarlo:
             if self.tree is None:
                 flat(*self._rules, self.words, block, codes, self.lists, sums, tries, self.random, now, self.register)
             else:
-                grow(*self._rules, self.words, block, self.lists, self.tree, self.path, self.random, now,
-                     self.exploration, self.register)
+                grow(
+                    *self._rules,
+                    self.words,
+                    block,
+                    self.lists,
+                    self.tree,
+                    self.path,
+                    self.random,
+                    now,
+                    self.exploration,
+                    self.register,
+                )
             done += now
             clock = time.monotonic()
             if seconds is not None and clock - started >= seconds:

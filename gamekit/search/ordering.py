@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.intrinsics import helper
 from ..errors import nearest
+from ..jit.intrinsics import helper
 from ..specs import SpecError
 
 CENTRE, SIDES, BEST, HISTORY, FRONT = 1, 2, 4, 8, 16
@@ -30,13 +30,16 @@ ABOUT = {
     "front": "a list per node; each new best moves to its front (Connect-K report)",
 }
 
+
 def order_flags(text: str) -> int:
     """`best+history+centre` → the flags of the search."""
     flags = 0
     for word in text.split("+") if isinstance(text, str) else [text]:
         if word not in ORDERS:
-            raise SpecError(f"order {text!r} is not known; allowed: {', '.join(ORDERS)}, or several joined by +"
-                            + nearest(word, ORDERS))
+            raise SpecError(
+                f"order {text!r} is not known; allowed: {', '.join(ORDERS)}, or several joined by +"
+                + nearest(word, ORDERS)
+            )
         if flags & (CENTRE | SIDES) and ORDERS[word] & (CENTRE | SIDES):
             raise SpecError(f"order {text!r} names two fixed orders; centre, sides and report exclude each other")
         flags |= ORDERS[word]

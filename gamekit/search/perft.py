@@ -5,14 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from ..jit.compiled import compiled
-from ..jit.intrinsics import address, call_moves, call_play
 from ..core import RUNNING, Position, a_position
 from ..errors import GamekitError
+from ..jit.compiled import compiled
+from ..jit.intrinsics import address, call_moves, call_play
 
 
-@compiled(types.intp, types.intp, types.uint64[::1], types.int64, types.int64, types.int32[::1], types.int32[:, ::1],
-          types.int64, types.int64, types.int64[::1])
+@compiled(
+    types.intp,
+    types.intp,
+    types.uint64[::1],
+    types.int64,
+    types.int64,
+    types.int32[::1],
+    types.int32[:, ::1],
+    types.int64,
+    types.int64,
+    types.int64[::1],
+)
 def walk(moves_at, play_at, words, block, width, lists, cursor, depth, limit, counts):
     """Play every line to `depth` and count positions by ply; goes on where it paused; 1 when finished."""
     ply, generated = cursor[depth, 0], 0

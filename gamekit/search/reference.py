@@ -68,10 +68,21 @@ class _OutOfNodes(Exception):
     pass
 
 
-def search_plain(position: Position, heuristic: str | Heuristic | None = None, depth: int | None = 3, *,
-                 prune: bool = True, table: bool = False, order: str = "none", deepen: bool = False,
-                 win_bonus: bool = True, ties: str = "first", nodes: int | None = None, megabytes: float = 16,
-                 trace: bool = False) -> Plain:
+def search_plain(
+    position: Position,
+    heuristic: str | Heuristic | None = None,
+    depth: int | None = 3,
+    *,
+    prune: bool = True,
+    table: bool = False,
+    order: str = "none",
+    deepen: bool = False,
+    win_bonus: bool = True,
+    ties: str = "first",
+    nodes: int | None = None,
+    megabytes: float = 16,
+    trace: bool = False,
+) -> Plain:
     """Search a position as `gk.player("search(…)")` would, in plain Python."""
     evaluate: Callable[[Position, int], float] = heuristic_of(heuristic, a_position(position).game).plain
     if depth is None and nodes is None:
@@ -80,8 +91,10 @@ def search_plain(position: Position, heuristic: str | Heuristic | None = None, d
         if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= most):
             raise GamekitError(f"{name}={limit!r} is not allowed; {name} is a whole number from 1 to {most}")
     if ties not in TIES or not megabytes > 0:
-        raise GamekitError(f"ties={ties!r}, megabytes={megabytes!r} are not allowed; ties is {', '.join(TIES)}, "
-                           "megabytes a number above 0")
+        raise GamekitError(
+            f"ties={ties!r}, megabytes={megabytes!r} are not allowed; ties is {', '.join(TIES)}, "
+            "megabytes a number above 0"
+        )
     order_flags(order)
     if position.winner is not None:
         raise GamekitError("the game is over: there is no move to search for")
@@ -107,8 +120,17 @@ def search_plain(position: Position, heuristic: str | Heuristic | None = None, d
     write = position.game.write
     twin.mark_line(best[3])
     by_ply = [twin.by_ply.get(ply, 0) for ply in range(1, deepest + 1)]
-    return Plain(best[0], write(best[0]), best[1], best[2], [write(c) for c in best[3]], twin.count, by_ply, stopped_by,
-                 twin.trace)
+    return Plain(
+        best[0],
+        write(best[0]),
+        best[1],
+        best[2],
+        [write(c) for c in best[3]],
+        twin.count,
+        by_ply,
+        stopped_by,
+        twin.trace,
+    )
 
 
 class _Twin:
@@ -160,13 +182,18 @@ class _Twin:
         best, best_code, line = (-math.inf if maximising else math.inf), None, []
         for tried, code in enumerate(list(moves), 1):
             child_alpha = alpha
-            if ply == 0 and self.prune and best_code is not None and (
-                    self.ties == "random" or self._preferred(place[code], place[best_code])):
+            if (
+                ply == 0
+                and self.prune
+                and best_code is not None
+                and (self.ties == "random" or self._preferred(place[code], place[best_code]))
+            ):
                 child_alpha = math.nextafter(best, -math.inf)
             value, below = self._child(position, code, ply, child_alpha, beta, entry, node)
             if ply == 0:
-                better = value > best or (value == best and (
-                    best_code is None or self._preferred(place[code], place[best_code])))
+                better = value > best or (
+                    value == best and (best_code is None or self._preferred(place[code], place[best_code]))
+                )
             else:
                 better = value > best if maximising else value < best
             if better:
@@ -234,8 +261,10 @@ class _Twin:
             who, limit = ("MIN", "beta") if maximising else ("MAX", "alpha")
             sign = "≥" if maximising else "≤"
             bound = beta if maximising else alpha
-            node.why = (f"{position.game.write(code)} is worth {_text(value)} {sign} {limit} {_text(bound)}: "
-                        f"{who} above has something at least as good, so the other moves cannot matter")
+            node.why = (
+                f"{position.game.write(code)} is worth {_text(value)} {sign} {limit} {_text(bound)}: "
+                f"{who} above has something at least as good, so the other moves cannot matter"
+            )
             for other in unseen:
                 self._note(node, ply + 1, position.game.write(other), alpha, beta, "cut").why = "never looked at"
 

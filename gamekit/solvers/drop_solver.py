@@ -368,8 +368,9 @@ def search(mine, mask, alpha, shape, table, stop, progress, limit):
         ply += 1
 
 
-@compiled(types.uint64, types.uint64, types.uint64[::1], types.uint64[::1], types.uint8[::1],
-          types.int64[::1], types.int64)
+@compiled(
+    types.uint64, types.uint64, types.uint64[::1], types.uint64[::1], types.uint8[::1], types.int64[::1], types.int64
+)
 def score(mine, mask, shape, table, stop, progress, limit):
     """The exact score, or STOPPED: narrowed down by asking whether it lies above the middle."""
     board = board_of(shape)
@@ -435,16 +436,23 @@ class DropSolver:
     def nodes(self) -> int:
         return int(self.progress[0])
 
-    def solve(self, mine: int, theirs: int, stop: np.ndarray | None = None,
-              nodes: int | None = None) -> int | None:
+    def solve(self, mine: int, theirs: int, stop: np.ndarray | None = None, nodes: int | None = None) -> int | None:
         """The score for the side to move; None if `stop` was set, or `nodes` visited, before it was known."""
         limit = 2**62 if nodes is None else self.nodes + nodes
-        result = score(WORD(mine), WORD(mine | theirs), self._shape, self._table,
-                       self._never if stop is None else stop, self.progress, limit)
+        result = score(
+            WORD(mine),
+            WORD(mine | theirs),
+            self._shape,
+            self._table,
+            self._never if stop is None else stop,
+            self.progress,
+            limit,
+        )
         return None if result == STOPPED else int(result)
 
-    def scores(self, mine: int, theirs: int, stop: np.ndarray | None = None,
-               nodes: int | None = None) -> list[int | None] | None:
+    def scores(
+        self, mine: int, theirs: int, stop: np.ndarray | None = None, nodes: int | None = None
+    ) -> list[int | None] | None:
         """What playing each column scores for the mover, None where it is full; None if stopped."""
         mask = mine | theirs
         left = self.rows * self.cols - mask.bit_count()

@@ -236,8 +236,13 @@ def keep(table, mine, theirs, value, is_lower, horizon, spent):
     else:
         upper, upper_horizon = value, horizon
     table[slot, 0], table[slot, 1] = mine + ONE, theirs
-    table[slot, 2] = ((WORD(upper_horizon) << WORD(18)) | (WORD(lower_horizon) << WORD(12))
-                      | (WORD(upper + 1) << WORD(10)) | (WORD(lower + 1) << WORD(8)) | work)
+    table[slot, 2] = (
+        (WORD(upper_horizon) << WORD(18))
+        | (WORD(lower_horizon) << WORD(12))
+        | (WORD(upper + 1) << WORD(10))
+        | (WORD(lower + 1) << WORD(8))
+        | work
+    )
 
 
 # --------------------------------------------------------------------- search
@@ -247,10 +252,10 @@ def keep(table, mine, theirs, value, is_lower, horizon, spent):
 def search(mine, theirs, alpha, horizon, k, full, lines, cell_of, table, stop, progress, limit):
     """Is the value above alpha (0: does the side to move win? -1: does it hold?). Returns
 
-        result <= alpha     if value <= result
-        result >  alpha     if value >= result
-        result == TENTATIVE if the attacker does not win with `horizon` quiet moves
-        result == STOPPED   if nothing is known yet (the table keeps what was found)
+    result <= alpha     if value <= result
+    result >  alpha     if value >= result
+    result == TENTATIVE if the attacker does not win with `horizon` quiet moves
+    result == STOPPED   if nothing is known yet (the table keeps what was found)
     """
     own = np.empty(CELLS + 1, np.uint64)  # a frame a ply: the position,
     other = np.empty(CELLS + 1, np.uint64)
@@ -304,8 +309,9 @@ def search(mine, theirs, alpha, horizon, k, full, lines, cell_of, table, stop, p
                     tentative = allowed & ~forcing != 0
                     allowed &= forcing
             total = danger if alpha == 0 else risk
-            n = sort_moves(mine, theirs, allowed, alpha, total, refutation[ply], lines, k, weight, peril,
-                           ply * CELLS, moves)
+            n = sort_moves(
+                mine, theirs, allowed, alpha, total, refutation[ply], lines, k, weight, peril, ply * CELLS, moves
+            )
             if n <= 0:
                 settled = True
                 value = -1 if n == 0 and alpha == -1 else 0
@@ -333,8 +339,15 @@ def search(mine, theirs, alpha, horizon, k, full, lines, cell_of, table, stop, p
             if settled:
                 # a win is a win however few moves were looked at; only its absence may be tentative
                 tentative = cut[ply] and (value > alpha) == (alpha == -1)
-                keep(table, key[ply, 0], key[ply, 1], value, value > alpha,
-                     horizon - quiet[ply] if tentative else ENDLESS, nodes - began[ply])
+                keep(
+                    table,
+                    key[ply, 0],
+                    key[ply, 1],
+                    value,
+                    value > alpha,
+                    horizon - quiet[ply] if tentative else ENDLESS,
+                    nodes - began[ply],
+                )
         cell = ONE << WORD(moves[ply * CELLS + tried[ply]])
         spent = quiet[ply]
         if cell & costless[ply] == 0:
@@ -354,8 +367,18 @@ def answer(mine, theirs, alpha, k, full, lines, cell_of, table, stop, progress, 
     return STOPPED
 
 
-@compiled(types.uint64, types.uint64, types.int64, types.uint64, types.uint64[::1], types.int64[::1],
-          types.uint64[:, ::1], types.uint8[::1], types.int64[::1], types.int64)
+@compiled(
+    types.uint64,
+    types.uint64,
+    types.int64,
+    types.uint64,
+    types.uint64[::1],
+    types.int64[::1],
+    types.uint64[:, ::1],
+    types.uint8[::1],
+    types.int64[::1],
+    types.int64,
+)
 def value_of(mine, theirs, k, full, lines, cell_of, table, stop, progress, limit):
     """1, 0 or -1 for the side to move, or STOPPED."""
     progress[1], progress[2] = -1, 1
@@ -382,8 +405,9 @@ class LineSolver:
 
     def __init__(self, rows: int, cols: int, k: int, megabytes: float = 48):
         if rows < 1 or cols < 1 or rows * (cols + 1) > 64:
-            raise ValueError(f"{rows} rows and {cols} columns do not fit 64 bits: rows x (columns + 1) = "
-                             f"{rows * (cols + 1)}")
+            raise ValueError(
+                f"{rows} rows and {cols} columns do not fit 64 bits: rows x (columns + 1) = {rows * (cols + 1)}"
+            )
         if k < 1:
             raise ValueError(f"k is at least 1, not {k}")
         self.rows, self.cols, self.k = rows, cols, k
@@ -425,16 +449,26 @@ class LineSolver:
     def nodes(self) -> int:
         return int(self.progress[0])
 
-    def solve(self, mine: int, theirs: int, stop: np.ndarray | None = None,
-              nodes: int | None = None) -> int | None:
+    def solve(self, mine: int, theirs: int, stop: np.ndarray | None = None, nodes: int | None = None) -> int | None:
         """The value for the side to move; None if `stop` was set, or `nodes` visited, before it was known."""
         limit = 2**62 if nodes is None else self.nodes + nodes
-        result = value_of(WORD(mine), WORD(theirs), self.k, WORD(self._full), self._lines, self._cell_of,
-                          self._table, self._never if stop is None else stop, self.progress, limit)
+        result = value_of(
+            WORD(mine),
+            WORD(theirs),
+            self.k,
+            WORD(self._full),
+            self._lines,
+            self._cell_of,
+            self._table,
+            self._never if stop is None else stop,
+            self.progress,
+            limit,
+        )
         return None if result == STOPPED else int(result)
 
-    def values(self, mine: int, theirs: int, stop: np.ndarray | None = None,
-               nodes: int | None = None) -> dict[int, int] | None:
+    def values(
+        self, mine: int, theirs: int, stop: np.ndarray | None = None, nodes: int | None = None
+    ) -> dict[int, int] | None:
         """What playing each free cell is worth to the mover, by bit; None if stopped."""
         end = None if nodes is None else self.nodes + nodes
         result = {}

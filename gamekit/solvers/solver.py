@@ -22,20 +22,20 @@ from typing import Any
 
 import numpy as np
 
-from ..jit.compiled import Compiled
-from ..jit.intrinsics import LEAF
 from ..core import Game, Leaf, Position, a_position
 from ..errors import GamekitError
 from ..games import game as game_of
 from ..games.candy import Candy
 from ..games.k_in_a_row import KInARow
 from ..heuristics import heuristic_of
+from ..jit.compiled import Compiled
+from ..jit.intrinsics import LEAF
 from ..search.deepening import DEEPEST, Search
-from .drop_solver import DropSolver, score
-from .line_solver import LineSolver, value_of
 from ..search.ordering import BEST, CENTRE, HISTORY
 from ..search.table import DECIDED, WIN
 from ..search.workspace import DEPTH, GENERATED
+from .drop_solver import DropSolver, score
+from .line_solver import LineSolver, value_of
 
 LONG = 34  # with so many plies left a table of ordinary size (fast because it fits the cache) is too small
 
@@ -143,8 +143,9 @@ class _Bits:
             self.solver = self._new(self.megabytes)
         stop, before = np.zeros(1, np.uint8), self.solver.nodes
         mine, theirs = self.words(position)
-        value = _beside_a_clock(lambda: self.solver.solve(mine, theirs, stop), stop, seconds,
-                                self.solver.progress if progress else None)
+        value = _beside_a_clock(
+            lambda: self.solver.solve(mine, theirs, stop), stop, seconds, self.solver.progress if progress else None
+        )
         return Solved(value, self.solver.nodes - before, note="" if value is not None else "out of time")
 
 
@@ -154,8 +155,15 @@ class _Deepening:
     def __init__(self, game: Game, megabytes: float | None):
         self.counts = isinstance(game, Candy)
         leaf = heuristic_of("score_difference", game).leaf(game) if self.counts else Leaf(NOTHING.address, np.zeros(1))
-        self.search = Search(game, leaf, table=True, order=BEST | HISTORY | CENTRE, deepen=True,
-                             win_bonus=not self.counts, megabytes=megabytes or 256)
+        self.search = Search(
+            game,
+            leaf,
+            table=True,
+            order=BEST | HISTORY | CENTRE,
+            deepen=True,
+            win_bonus=not self.counts,
+            megabytes=megabytes or 256,
+        )
 
     def run(self, position: Position, seconds: float | None, progress: bool) -> Solved:
         left = position.game.left(position.data)
@@ -183,8 +191,9 @@ class _Deepening:
         return Solved(None, nodes, note=f"no forced end within {found.depth} plies")
 
 
-def _beside_a_clock(work: Callable[[], int | None], stop: np.ndarray, seconds: float | None,
-                    progress: np.ndarray | None) -> int | None:
+def _beside_a_clock(
+    work: Callable[[], int | None], stop: np.ndarray, seconds: float | None, progress: np.ndarray | None
+) -> int | None:
     """Run compiled work in a thread, so that Ctrl-C and the clock can stop it; what it learned stays."""
     result: list[int | None] = [None]
     thread = threading.Thread(target=lambda: result.__setitem__(0, work()), name="gamekit-solve", daemon=True)

@@ -7,5 +7,17 @@ from .review import Review, review
 from .tree import Tree, search_tree
 from .weights import Weights, weights
 
-__all__ = ["Board", "Checkup", "Ranking", "Review", "Tree", "Weights", "check_heuristic", "play_board", "rank",
-           "review", "search_tree", "weights"]
+__all__ = [
+    "Board",
+    "Checkup",
+    "Ranking",
+    "Review",
+    "Tree",
+    "Weights",
+    "check_heuristic",
+    "play_board",
+    "rank",
+    "review",
+    "search_tree",
+    "weights",
+]

@@ -8,18 +8,27 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..core import Game, Position
+from ..drawing import effects, piece, step, svg, value_text
 from ..errors import GamekitError
 from ..games import game as game_of
 from ..heuristics import heuristic_of
 from ..players import Choice, Player
 from ..players import player as player_of
-from ..drawing import effects, piece, step, svg, value_text
 from .base import Live
 from .think import Thought
 
 HINT = "search(seconds=1,table=on,order=best+history+centre)"
-AGENTS = ("you", "random", "greedy", "alphabeta(depth=2)", "alphabeta(depth=4)", "alphabeta(depth=6)",
-          "search(seconds=1,table=on,order=best+history+centre)", "montecarlo(playouts=1000)", "uct(seconds=1)")
+AGENTS = (
+    "you",
+    "random",
+    "greedy",
+    "alphabeta(depth=2)",
+    "alphabeta(depth=4)",
+    "alphabeta(depth=6)",
+    "search(seconds=1,table=on,order=best+history+centre)",
+    "montecarlo(playouts=1000)",
+    "uct(seconds=1)",
+)
 PREVIEWED = 20_000  # cells to compare for previews; a larger game of one's own does without
 
 
@@ -101,8 +110,11 @@ class Board(Live):
             return f"column {col + 1} is full" if cells[0][col][0] else "no legal move goes there"
         if self.game.name == "conga":
             if start is None:
-                return ("your stones here are shut in: every direction is blocked" if owner == me else
-                        "choose a cell with stones of your own" + (", these are your opponent's" if owner else ""))
+                return (
+                    "your stones here are shut in: every direction is blocked"
+                    if owner == me
+                    else "choose a cell with stones of your own" + (", these are your opponent's" if owner else "")
+                )
             return "stones cannot run onto your opponent's" if owner == 3 - me else "stones run to a neighbouring cell"
         return f"this cell is taken by {self.game.players[owner - 1]}" if owner else "no legal move goes there"
 
@@ -255,12 +267,20 @@ class Board(Live):
         """The agent's evidence: value, line, nodes, and a bar for each move it weighed."""
         player, values = thought.player, choice.values
         ranked = sorted(values.items(), key=lambda item: -item[1])
-        return {"who": "hint" if hint else player.spec, "mark": self.game.players[self.position.turn - 1],
-                "move": choice.move, "value": value_text(choice.value), "line": self.game.join(choice.line[:12]),
-                "depth": choice.depth, "nodes": choice.counters.get("generated", 0), "seconds": choice.seconds,
-                "stopped_by": choice.stopped_by, "bounds": bool(getattr(player, "switch", {}).get("prune")),
-                "bars": [{"move": m, "value": v, "text": value_text(v)} for m, v in ranked[:10]],
-                "weighed": len(ranked)}
+        return {
+            "who": "hint" if hint else player.spec,
+            "mark": self.game.players[self.position.turn - 1],
+            "move": choice.move,
+            "value": value_text(choice.value),
+            "line": self.game.join(choice.line[:12]),
+            "depth": choice.depth,
+            "nodes": choice.counters.get("generated", 0),
+            "seconds": choice.seconds,
+            "stopped_by": choice.stopped_by,
+            "bounds": bool(getattr(player, "switch", {}).get("prune")),
+            "bars": [{"move": m, "value": v, "text": value_text(v)} for m, v in ranked[:10]],
+            "weighed": len(ranked),
+        }
 
     def _moves(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
         """Every legal move with the cells it is clicked on and what it would change, and those pieces drawn."""
@@ -275,8 +295,14 @@ class Board(Live):
             at, to = run or ((changes[0][:2], None) if changes else (None, None))
             for _r, _c, owner, label in changes:
                 ghosts.setdefault(f"{owner}{label}", piece(self.game, owner, label) if owner else "")
-            moves.append({"m": self.game.write(code), "at": at, "to": to,
-                          "does": [[r, c, f"{owner}{label}"] for r, c, owner, label in changes]})
+            moves.append(
+                {
+                    "m": self.game.write(code),
+                    "at": at,
+                    "to": to,
+                    "does": [[r, c, f"{owner}{label}"] for r, c, owner, label in changes],
+                }
+            )
         return moves, ghosts
 
     def _status(self) -> str:
@@ -295,15 +321,31 @@ class Board(Live):
         moves, ghosts = self._moves() if self.yours else ([], {})
         score = self.game.score(self.position.record)
         return {
-            "title": str(self.game), "svg": svg(self.position), "rows": len(cells), "cols": len(cells[0]),
+            "title": str(self.game),
+            "svg": svg(self.position),
+            "rows": len(cells),
+            "cols": len(cells[0]),
             "owners": [[owner for owner, _ in row] for row in cells],
             "labels": [[label for _, label in row] for row in cells],
-            "columns": bool(getattr(self.game, "gravity", False)), "moves": moves, "ghosts": ghosts,
-            "status": self._status(), "yours": self.yours, "over": self.position.winner is not None,
-            "thinking": self.thought is not None, "hint": self.hint or None, "running": self.running,
-            "turn": self.position.turn, "ply": self.position.ply, "seats": self.names, "marks": list(self.game.players),
-            "agents": list(AGENTS), "told": self.told, "curve": self.curve, "line": self.position.line,
-            "score": None if score is None else list(score), "kind": self.game.name,
+            "columns": bool(getattr(self.game, "gravity", False)),
+            "moves": moves,
+            "ghosts": ghosts,
+            "status": self._status(),
+            "yours": self.yours,
+            "over": self.position.winner is not None,
+            "thinking": self.thought is not None,
+            "hint": self.hint or None,
+            "running": self.running,
+            "turn": self.position.turn,
+            "ply": self.position.ply,
+            "seats": self.names,
+            "marks": list(self.game.players),
+            "agents": list(AGENTS),
+            "told": self.told,
+            "curve": self.curve,
+            "line": self.position.line,
+            "score": None if score is None else list(score),
+            "kind": self.game.name,
         }
 
     def picture(self) -> str:
@@ -314,8 +356,14 @@ class Board(Live):
         return f'<div class="gk-still"><p>{who}. {html.escape(self._status())}</p>{self.picture()}</div>'
 
 
-def play_board(game: str | Game = "connect_four", opponent: str | Player = "alphabeta(depth=4)",
-               you: str | Player = "you", seat: int = 1, moves: str | Iterable[str] = (), seed: int = 0) -> Board:
+def play_board(
+    game: str | Game = "connect_four",
+    opponent: str | Player = "alphabeta(depth=4)",
+    you: str | Player = "you",
+    seat: int = 1,
+    moves: str | Iterable[str] = (),
+    seed: int = 0,
+) -> Board:
     """A board to play on with the mouse or the arrow keys; `you` may be an agent too, to watch the two.
 
     `seat=2` lets the opponent begin, `moves` is a line to start from.

@@ -37,9 +37,11 @@ class Checkup:
 
     def _repr_html_(self) -> str:
         mark = {True: "<b style='color:#1a9c80'>✓</b>", False: "<b style='color:#d0559b'>✗</b>", None: "·"}
-        rows = "".join(f"<tr><td>{mark[good]}</td><td style='text-align:left'><b>{html.escape(name)}</b></td>"
-                       f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-                       for name, good, text in self.findings)
+        rows = "".join(
+            f"<tr><td>{mark[good]}</td><td style='text-align:left'><b>{html.escape(name)}</b></td>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for name, good, text in self.findings
+        )
         return f"<b>{html.escape(self.heuristic)}</b> on {html.escape(self.game)}<table>{rows}</table>"
 
 
@@ -55,8 +57,18 @@ def check_heuristic(heuristic: Any, game: str | Game | None = None, positions: i
     compiled: Finding = ("compiled", True, f"in {time.perf_counter() - started:.2f} s")
     places = sample(board, positions, seed)
     values = [subject.value(place, 1) for place in places]
-    return Checkup(str(subject), str(board), [compiled, _agreement(subject, places, values), _range(values),
-                   _symmetry(subject, board, places, values), _sides(subject, places, values), _speed(subject, board)])
+    return Checkup(
+        str(subject),
+        str(board),
+        [
+            compiled,
+            _agreement(subject, places, values),
+            _range(values),
+            _symmetry(subject, board, places, values),
+            _sides(subject, places, values),
+            _speed(subject, board),
+        ],
+    )
 
 
 def board_of(heuristic: Any, game: str | Game | None) -> Game:

@@ -6,8 +6,8 @@ import html
 from typing import Any
 
 from ..core import Position
-from ..heuristics import Heuristic, heuristic_of
 from ..drawing import GAIN, LOSS, grouped, signed, svg, value_text
+from ..heuristics import Heuristic, heuristic_of
 from ..specs import Spec
 
 LEFT = "style='text-align:left'"
@@ -29,8 +29,13 @@ class Explanation:
 
     def __repr__(self) -> str:
         lines = [f"{self.heuristic} = {value_text(self.value)} for {self.position.game.players[self.me - 1]}"]
-        return "\n".join(lines + [f"{signed(sum(p.value for p in parts)):>8}  {len(parts)} × {what}"
-                                  for (what, _), parts in grouped(self.parts).items()])
+        return "\n".join(
+            lines
+            + [
+                f"{signed(sum(p.value for p in parts)):>8}  {len(parts)} × {what}"
+                for (what, _), parts in grouped(self.parts).items()
+            ]
+        )
 
     def _repr_svg_(self) -> str:
         return svg(self.position, self.parts, last=False)
@@ -41,19 +46,25 @@ class Explanation:
         rows, rules = [], [f".{name} :is(td,th){{padding:1px 8px;text-align:right}}"]
         for i, ((what, gain), parts) in enumerate(grouped(self.parts).items()):
             share = signed(sum(p.value for p in parts))
-            rows.append(f'<tr class="gk-row{i}"><td style="color:{GAIN if gain else LOSS}">{"━" if gain else "╍"}</td>'
-                        f"<td {LEFT}>{html.escape(what)}</td><td>{len(parts)}</td><td>{share}</td></tr>")
+            rows.append(
+                f'<tr class="gk-row{i}"><td style="color:{GAIN if gain else LOSS}">{"━" if gain else "╍"}</td>'
+                f"<td {LEFT}>{html.escape(what)}</td><td>{len(parts)}</td><td>{share}</td></tr>"
+            )
             rules.append(f".{name}:has(.gk-row{i}:hover) .gk-part:not(.gk-kind{i}){{opacity:.06}}")
-        head = (f"<b>{html.escape(str(self.heuristic))}</b> = <b>{value_text(self.value)}</b> for "
-                f"{html.escape(self.position.game.players[self.me - 1])}"
-                f"<div style='opacity:.75'>{html.escape(self.heuristic.about)}</div>")
+        head = (
+            f"<b>{html.escape(str(self.heuristic))}</b> = <b>{value_text(self.value)}</b> for "
+            f"{html.escape(self.position.game.players[self.me - 1])}"
+            f"<div style='opacity:.75'>{html.escape(self.heuristic.about)}</div>"
+        )
         titles = f"<tr><th></th><th {LEFT}>part</th><th>how many</th><th>adds</th></tr>"
         table = f"<table style='border-collapse:collapse;margin:8px 0'>{titles}{''.join(rows)}</table>"
         if not any(part.cells for part in self.parts):
             table = ""  # a heuristic that does not say what it is made of
-        return (f"<style>{''.join(rules)}</style><div class='gk-explained {name}' style='display:flex;flex-wrap:wrap;"
-                f"gap:20px;align-items:flex-start'>{self._repr_svg_()}"
-                f"<div style='flex:1 1 15em;max-width:26em'>{head}{table}</div></div>")
+        return (
+            f"<style>{''.join(rules)}</style><div class='gk-explained {name}' style='display:flex;flex-wrap:wrap;"
+            f"gap:20px;align-items:flex-start'>{self._repr_svg_()}"
+            f"<div style='flex:1 1 15em;max-width:26em'>{head}{table}</div></div>"
+        )
 
 
 def explain(position: Position, heuristic: Any = None, me: int | None = None) -> Explanation:

@@ -13,11 +13,11 @@ from IPython import get_ipython
 from IPython.display import display
 
 from ..core import Game
-from ..errors import GamekitError
-from ..heuristics import heuristic_of, names_of
-from ..experiments.measure import sweep
-from ..players import player as player_of
 from ..drawing import tag
+from ..errors import GamekitError
+from ..experiments.measure import sweep
+from ..heuristics import heuristic_of, names_of
+from ..players import player as player_of
 from ..statistics import wilson
 from .checkup import board_of
 
@@ -55,8 +55,16 @@ class Ranking:
             points, games = self.score(name)
             low, high = wilson(points, games) if games else (0.0, 1.0)
             own = self.score(self.mine, name) if name != self.mine else (0.0, 0)
-            rows.append({"heuristic": name, "share": points / games if games else 0.5, "low": low, "high": high,
-                         "games": games, "mine": f"{own[0]:g} of {own[1]}" if own[1] else ""})
+            rows.append(
+                {
+                    "heuristic": name,
+                    "share": points / games if games else 0.5,
+                    "low": low,
+                    "high": high,
+                    "games": games,
+                    "mine": f"{own[0]:g} of {own[1]}" if own[1] else "",
+                }
+            )
         return sorted(rows, key=lambda row: -row["share"])
 
     @property
@@ -69,8 +77,10 @@ class Ranking:
         return f"{self.mine} on {self.game}, depth {self.depth}: {state}, {games} distinct games, {self.seconds:.0f} s"
 
     def __repr__(self) -> str:
-        rows = [f"{row['share']:6.1%}  ({row['low']:.1%} – {row['high']:.1%})  {row['games']:4} games  "
-                + row["heuristic"] for row in self.table]
+        rows = [
+            f"{row['share']:6.1%}  ({row['low']:.1%} – {row['high']:.1%})  {row['games']:4} games  " + row["heuristic"]
+            for row in self.table
+        ]
         return "\n".join([self._head(), *rows])
 
     def _repr_html_(self) -> str:
@@ -79,45 +89,81 @@ class Ranking:
         drawn = [self._mark(x, high) for x in (0, 0.25, 0.5, 0.75, 1)]
         drawn += [self._row(row, HIGH * i + 20) for i, row in enumerate(rows)]
         about = "share of points, a draw counting half, with 95 % intervals"
-        return (f"<div class='gk-ranking'><b>{html.escape(self._head())}</b><br><small>{about}</small><br>"
-                f"<svg width='720' height='{high + 30}' viewBox='0 0 720 {high + 30}' style='max-width:100%' "
-                f"role='img' font-family='system-ui, sans-serif'>{''.join(drawn)}</svg></div>")
+        return (
+            f"<div class='gk-ranking'><b>{html.escape(self._head())}</b><br><small>{about}</small><br>"
+            f"<svg width='720' height='{high + 30}' viewBox='0 0 720 {high + 30}' style='max-width:100%' "
+            f"role='img' font-family='system-ui, sans-serif'>{''.join(drawn)}</svg></div>"
+        )
 
     @staticmethod
     def _mark(x: float, high: int) -> str:
         at = LEFT + WIDE * x
         line = tag("line", x1=at, x2=at, y1=6, y2=high + 8, stroke="currentColor", opacity=0.4 if x == 0.5 else 0.12)
-        return line + tag("text", "", f"{x:.0%}", x=at, y=high + 22, font_size=11, text_anchor="middle",
-                          fill="currentColor", opacity=0.7)
+        return line + tag(
+            "text",
+            "",
+            f"{x:.0%}",
+            x=at,
+            y=high + 22,
+            font_size=11,
+            text_anchor="middle",
+            fill="currentColor",
+            opacity=0.7,
+        )
 
     def _row(self, row: dict[str, Any], y: int) -> str:
         own = row["heuristic"] == self.mine
         colour = "#e69f00" if own else "#3d8fc4"
         low, share, high = (LEFT + WIDE * row[key] for key in ("low", "share", "high"))
-        dot = (tag("rect", x=share - 6, y=y - 6, width=12, height=12, rx=2, fill=colour) if own
-               else tag("circle", cx=share, cy=y, r=5.5, fill=colour))
+        dot = (
+            tag("rect", x=share - 6, y=y - 6, width=12, height=12, rx=2, fill=colour)
+            if own
+            else tag("circle", cx=share, cy=y, r=5.5, fill=colour)
+        )
         beside = f"{row['share']:.0%} of {row['games']}" + (f" · yours {row['mine']}" if row["mine"] else "")
-        return (tag("text", "", html.escape(row["heuristic"][:30]), x=LEFT - 12, y=y + 4, font_size=13,
-                    text_anchor="end", fill="currentColor", font_weight=700 if own else 400)
-                + tag("line", x1=low, x2=high, y1=y, y2=y, stroke=colour, stroke_width=4, stroke_linecap="round",
-                      opacity=0.55) + dot
-                + tag("text", "", beside, x=LEFT + WIDE + 14, y=y + 4, font_size=12, fill="currentColor", opacity=0.75))
+        return (
+            tag(
+                "text",
+                "",
+                html.escape(row["heuristic"][:30]),
+                x=LEFT - 12,
+                y=y + 4,
+                font_size=13,
+                text_anchor="end",
+                fill="currentColor",
+                font_weight=700 if own else 400,
+            )
+            + tag(
+                "line", x1=low, x2=high, y1=y, y2=y, stroke=colour, stroke_width=4, stroke_linecap="round", opacity=0.55
+            )
+            + dot
+            + tag("text", "", beside, x=LEFT + WIDE + 14, y=y + 4, font_size=12, fill="currentColor", opacity=0.75)
+        )
 
     def _ipython_display_(self) -> None:
         if not self.shown:
             display({"text/html": self._repr_html_(), "text/plain": repr(self)}, raw=True)
 
 
-def rank(heuristic: Any, game: str | Game | None = None, against: Sequence[str] | None = None, depth: int = 2,
-         games: int = 100, seconds: float = 20.0, seed: int = 0) -> Ranking:
+def rank(
+    heuristic: Any,
+    game: str | Game | None = None,
+    against: Sequence[str] | None = None,
+    depth: int = 2,
+    games: int = 100,
+    seconds: float = 20.0,
+    seed: int = 0,
+) -> Ranking:
     """Let a heuristic and the built-in ones play each other until each pair has had `games`, or time is up.
 
     In a notebook the chart grows as the games come in. Only distinct games count, so the intervals mean something.
     """
     board = board_of(heuristic, game)
     if not (1 <= depth <= 20 and games >= 2 and 0.1 <= seconds <= 3600):
-        raise GamekitError("rank: depth is 1 to 20, games at least 2, seconds 0.1 to 3600; "
-                           f"given depth={depth}, games={games}, seconds={seconds:g}")
+        raise GamekitError(
+            "rank: depth is 1 to 20, games at least 2, seconds 0.1 to 3600; "
+            f"given depth={depth}, games={games}, seconds={seconds:g}"
+        )
     mine = heuristic_of(heuristic, board).spec
     others = [name for name in (against or names_of(board.name)) if name != mine and _plays(name, board, bool(against))]
     found = Ranking(str(board), [mine, *others], mine, depth)

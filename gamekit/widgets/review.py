@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core import Game, Position
+from ..drawing import signed, svg, value_text
 from ..errors import GamekitError
-from ..solvers.solver import Solver
 from ..games import game as game_of
 from ..heuristics import Heuristic, heuristic_of
-from ..drawing import signed, svg, value_text
 from ..matches.transcripts import read_transcript
+from ..solvers.solver import Solver
 from .base import Live
 
 Judge = Callable[[Position], Mapping[str, float | None] | None]  # every move's exact value for the mover, where known
@@ -125,8 +125,10 @@ class Review(Live):
         return [number for number, ply in enumerate(self.plies, 1) if ply.verdict == "lost value"]
 
     def __repr__(self) -> str:
-        return (f"{self.game}: {len(self.plies)} moves, {self.judged} judged exactly, "
-                f"{len(self.lost)} of them lost value\n{self.steps[-1]}")
+        return (
+            f"{self.game}: {len(self.plies)} moves, {self.judged} judged exactly, "
+            f"{len(self.lost)} of them lost value\n{self.steps[-1]}"
+        )
 
     def _words(self, number: int) -> str:
         """What the position after a move is worth to the first player, in words."""
@@ -143,35 +145,65 @@ class Review(Live):
         return end + (f", {outcome.score[0]:g} : {outcome.score[1]:g}" if outcome and outcome.score else "")
 
     def snapshot(self) -> dict[str, Any]:
-        plies = [{"move": p.move, "player": p.player, "value": p.value, "text": self._words(n), "verdict": p.verdict,
-                  "remark": p.remark} for n, p in enumerate(self.plies, 1)]
-        return {"title": str(self.game), "svg": svg(self.steps[self.at]), "at": self.at,
-                "marks": list(self.game.players), "plies": plies, "bars": self._bars(), "by": str(self.heuristic),
-                "judged": self.judged, "lost": len(self.lost), "status": self._status(), "kind": self.game.name}
+        plies = [
+            {
+                "move": p.move,
+                "player": p.player,
+                "value": p.value,
+                "text": self._words(n),
+                "verdict": p.verdict,
+                "remark": p.remark,
+            }
+            for n, p in enumerate(self.plies, 1)
+        ]
+        return {
+            "title": str(self.game),
+            "svg": svg(self.steps[self.at]),
+            "at": self.at,
+            "marks": list(self.game.players),
+            "plies": plies,
+            "bars": self._bars(),
+            "by": str(self.heuristic),
+            "judged": self.judged,
+            "lost": len(self.lost),
+            "status": self._status(),
+            "kind": self.game.name,
+        }
 
     def _bars(self) -> list[dict[str, Any]]:
         """The exact values of the moves there were, where they are known."""
         ply = self.plies[self.at - 1] if self.at else None
         known = [(move, value) for move, value in (ply.exact or {}).items() if value is not None] if ply else []
-        return [{"move": move, "value": value, "text": value_text(value), "best": ply is not None and move == ply.move}
-                for move, value in sorted(known, key=lambda item: -item[1])[:12]]
+        return [
+            {"move": move, "value": value, "text": value_text(value), "best": ply is not None and move == ply.move}
+            for move, value in sorted(known, key=lambda item: -item[1])[:12]
+        ]
 
     def picture(self) -> str:
         return svg(self.steps[-1])
 
     def still(self) -> str:
-        rows = "".join(f"<tr><td>{n}</td><td>{html.escape(self.game.players[p.player - 1])}</td>"
-                       f"<td>{html.escape(p.move)}</td><td>{html.escape(self._words(n))}</td>"
-                       f"<td style='text-align:left'>{html.escape(p.remark)}</td></tr>"
-                       for n, p in enumerate(self.plies, 1))
+        rows = "".join(
+            f"<tr><td>{n}</td><td>{html.escape(self.game.players[p.player - 1])}</td>"
+            f"<td>{html.escape(p.move)}</td><td>{html.escape(self._words(n))}</td>"
+            f"<td style='text-align:left'>{html.escape(p.remark)}</td></tr>"
+            for n, p in enumerate(self.plies, 1)
+        )
         titles = f"<tr><th>ply</th><th></th><th>move</th><th>{html.escape(str(self.heuristic))}</th><th></th></tr>"
-        return (f"<div class='gk-still'><p>{html.escape(repr(self).splitlines()[0])}</p><div style='display:flex;"
-                f"flex-wrap:wrap;gap:20px'>{self.picture()}<div style='max-height:420px;overflow:auto'>"
-                f"<table>{titles}{rows}</table></div></div></div>")
+        return (
+            f"<div class='gk-still'><p>{html.escape(repr(self).splitlines()[0])}</p><div style='display:flex;"
+            f"flex-wrap:wrap;gap:20px'>{self.picture()}<div style='max-height:420px;overflow:auto'>"
+            f"<table>{titles}{rows}</table></div></div></div>"
+        )
 
 
-def review(record: Any, game: str | Game | None = None, heuristic: Any = None, judge: Judge | str | None = "exact",
-           seconds: float = 3.0) -> Review:
+def review(
+    record: Any,
+    game: str | Game | None = None,
+    heuristic: Any = None,
+    judge: Judge | str | None = "exact",
+    seconds: float = 3.0,
+) -> Review:
     """Go through a played game, a record, a position's moves or a transcript, move by move.
 
     `judge(position)` gives the exact value of every move there, or None; by default the game's solver, as far

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import Position
-from ..search import montecarlo, workspace
 from ..players import Choice, Player
+from ..search import montecarlo, workspace
 
 TICK = 0.2  # seconds between two signs of life
 
@@ -21,8 +21,13 @@ class Thought:
     ends when it is told to `stop`, with the best move so far. A player written in Python cannot be asked.
     """
 
-    def __init__(self, player: Player, position: Position, done: Callable[[Thought], None],
-                 tick: Callable[[Thought], None] = lambda thought: None):
+    def __init__(
+        self,
+        player: Player,
+        position: Position,
+        done: Callable[[Thought], None],
+        tick: Callable[[Thought], None] = lambda thought: None,
+    ):
         self.player, self.position, self._done, self._tick = player, position, done, tick
         self.choice: Choice | None = None
         self.error: BaseException | None = None

@@ -6,13 +6,13 @@ import html
 from typing import Any
 
 from ..core import Position
+from ..drawing import svg, value_text
 from ..errors import GamekitError
-from ..search.reference import Node, Plain, search_plain
 from ..heuristics import heuristic_of
 from ..players import Player
-from ..players.searchers import SearchPlayer
 from ..players import player as player_of
-from ..drawing import svg, value_text
+from ..players.searchers import SearchPlayer
+from ..search.reference import Node, Plain, search_plain
 from .base import Live
 
 CAP = 50_000  # positions generated a side
@@ -43,9 +43,12 @@ class Side:
             return {name: self.found.counters[name] for name in COUNTERS}
         last = self.seen[max(step - 1, 0)]
         so_far = [self.nodes[i] for i in self.seen[:step]]
-        return {"generated": max(step - 1, 0), "expanded": sum(n.kind in ("max", "min") for n in so_far),
-                "leaves": sum(n.kind in ("leaf", "over") for n in so_far),
-                "cutoffs": sum(n.cut and self.done[n.id] <= last for n in so_far)}
+        return {
+            "generated": max(step - 1, 0),
+            "expanded": sum(n.kind in ("max", "min") for n in so_far),
+            "leaves": sum(n.kind in ("leaf", "over") for n in so_far),
+            "cutoffs": sum(n.cut and self.done[n.id] <= last for n in so_far),
+        }
 
     def batch(self, of: int, start: int = 0) -> list[dict[str, Any]]:
         return [self.card(self.nodes[i]) for i in self.children.get(of, [])[start : start + BATCH]]
@@ -53,9 +56,20 @@ class Side:
     def card(self, node: Node) -> dict[str, Any]:
         """What the page shows of a node."""
         window = f"[{value_text(node.alpha)}, {value_text(node.beta)}]"
-        return {"id": node.id, "parent": node.parent, "move": node.move or "root", "kind": node.kind, "ply": node.ply,
-                "value": value_text(node.value), "window": window, "cut": node.cut, "why": node.why, "best": node.best,
-                "done": self.done[node.id], "count": len(self.children.get(node.id, []))}
+        return {
+            "id": node.id,
+            "parent": node.parent,
+            "move": node.move or "root",
+            "kind": node.kind,
+            "ply": node.ply,
+            "value": value_text(node.value),
+            "window": window,
+            "cut": node.cut,
+            "why": node.why,
+            "best": node.best,
+            "done": self.done[node.id],
+            "count": len(self.children.get(node.id, [])),
+        }
 
     def path(self, node: int) -> list[int]:
         found = [node]
@@ -82,17 +96,35 @@ class Tree(Live):
         self.show()
 
     def __repr__(self) -> str:
-        return "\n".join(f"{s.name}: {s.found.move} ({value_text(s.found.value)}), "
-                         + ", ".join(f"{v} {k}" for k, v in s.counters(None).items()) for s in self.sides)
+        return "\n".join(
+            f"{s.name}: {s.found.move} ({value_text(s.found.value)}), "
+            + ", ".join(f"{v} {k}" for k, v in s.counters(None).items())
+            for s in self.sides
+        )
 
     def snapshot(self) -> dict[str, Any]:
-        return {"title": str(self.position.game), "svg": svg(self.position), "batch": BATCH,
-                "max": self.position.game.players[self.position.turn - 1],
-                "steps": max(len(side.seen) for side in self.sides),
-                "sides": [{"name": side.name, "move": side.found.move, "value": value_text(side.found.value),
-                           "line": side.position.game.join(side.found.line), "counters": side.counters(None),
-                           "steps": len(side.seen), "complete": side.complete, "cap": side.cap,
-                           "root": side.card(side.nodes[0]), "open": self._first(side)} for side in self.sides]}
+        return {
+            "title": str(self.position.game),
+            "svg": svg(self.position),
+            "batch": BATCH,
+            "max": self.position.game.players[self.position.turn - 1],
+            "steps": max(len(side.seen) for side in self.sides),
+            "sides": [
+                {
+                    "name": side.name,
+                    "move": side.found.move,
+                    "value": value_text(side.found.value),
+                    "line": side.position.game.join(side.found.line),
+                    "counters": side.counters(None),
+                    "steps": len(side.seen),
+                    "complete": side.complete,
+                    "cap": side.cap,
+                    "root": side.card(side.nodes[0]),
+                    "open": self._first(side),
+                }
+                for side in self.sides
+            ],
+        }
 
     @staticmethod
     def _first(side: Side) -> dict[int, list[dict[str, Any]]]:
@@ -115,8 +147,16 @@ class Tree(Live):
             now = side.seen[min(max(step, 1), len(side.seen)) - 1]
             path = side.path(now)
             batches = {i: self._around(side, i, path) for i in path if i in side.children}
-            self.send({"side": number, "step": step, "now": now, "path": path, "open": batches,
-                       "counters": side.counters(step)})
+            self.send(
+                {
+                    "side": number,
+                    "step": step,
+                    "now": now,
+                    "path": path,
+                    "open": batches,
+                    "counters": side.counters(step),
+                }
+            )
 
     @staticmethod
     def _around(side: Side, of: int, path: list[int]) -> list[dict[str, Any]]:
@@ -145,10 +185,14 @@ class Tree(Live):
         columns = []
         for side in self.sides:
             facts = ", ".join(f"{count:,} {name}" for name, count in side.counters(None).items())
-            columns.append(f"<div><b>{html.escape(side.name)}</b>: {html.escape(side.found.move)} "
-                           f"({value_text(side.found.value)})<br><small>{facts}</small>{self._outline(side, 0)}</div>")
-        return ("<div class='gk-still' style='display:flex;flex-wrap:wrap;gap:24px'>"
-                f"{self.picture()}{''.join(columns)}</div>")
+            columns.append(
+                f"<div><b>{html.escape(side.name)}</b>: {html.escape(side.found.move)} "
+                f"({value_text(side.found.value)})<br><small>{facts}</small>{self._outline(side, 0)}</div>"
+            )
+        return (
+            "<div class='gk-still' style='display:flex;flex-wrap:wrap;gap:24px'>"
+            f"{self.picture()}{''.join(columns)}</div>"
+        )
 
     def _outline(self, side: Side, of: int) -> str:
         items = []
@@ -157,13 +201,17 @@ class Tree(Live):
             move, value = html.escape(node.move or ""), value_text(node.value)
             text = f"<s>{move}</s> cut" if node.kind == "cut" else f"{move} <code>{value}</code>"
             text = f"<b>{text}</b>" if node.best else text
-            items.append(f"<li>{text}{f' <i>{html.escape(node.why)}</i>' if node.cut else ''}"
-                         + (self._outline(side, i) if node.best else "") + "</li>")
+            items.append(
+                f"<li>{text}{f' <i>{html.escape(node.why)}</i>' if node.cut else ''}"
+                + (self._outline(side, i) if node.best else "")
+                + "</li>"
+            )
         return f"<ul>{''.join(items)}</ul>" if items else ""
 
 
-def search_tree(position: Position, player: str | Player = "alphabeta(depth=3)", beside: bool = True,
-                cap: int = CAP) -> Tree:
+def search_tree(
+    position: Position, player: str | Player = "alphabeta(depth=3)", beside: bool = True, cap: int = CAP
+) -> Tree:
     """Look into the search a player would make of a position; `beside` puts minimax and alpha-beta side by side.
 
     A search that would generate more than `cap` positions is shown as far as it came.
@@ -178,8 +226,19 @@ def search_tree(position: Position, player: str | Player = "alphabeta(depth=3)",
     heuristic.plain = heuristic.value  # type: ignore[method-assign]  # the same numbers, from the compiled one
     sides = []
     for prune in (False, True) if beside else (s["prune"],):
-        found = search_plain(position, heuristic, s["depth"], prune=prune, table=s["table"], order=s["order"],
-                             deepen=s["deepen"], win_bonus=s["win_bonus"], ties=s["ties"], megabytes=s["megabytes"],
-                             nodes=min(cap, s["nodes"] or cap), trace=True)
+        found = search_plain(
+            position,
+            heuristic,
+            s["depth"],
+            prune=prune,
+            table=s["table"],
+            order=s["order"],
+            deepen=s["deepen"],
+            win_bonus=s["win_bonus"],
+            ties=s["ties"],
+            megabytes=s["megabytes"],
+            nodes=min(cap, s["nodes"] or cap),
+            trace=True,
+        )
         sides.append(Side("alpha-beta" if prune else "minimax", position, found, cap))
     return Tree(position, sides)

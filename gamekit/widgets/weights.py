@@ -6,11 +6,11 @@ import html
 from typing import Any
 
 from ..core import Position
-from ..heuristics import Heuristic, heuristic_of
-from .explanation import Explanation
 from ..drawing import value_text
+from ..heuristics import Heuristic, heuristic_of
 from ..specs import Param
 from .base import Live
+from .explanation import Explanation
 
 
 class Weights(Live):
@@ -37,25 +37,37 @@ class Weights(Live):
 
     def moves(self) -> list[tuple[str, float]]:
         """Every move with the value of the position after it, for the player who evaluates; best first."""
-        found = [(self.position.game.write(code), self.heuristic.value(self.position.after(code), self.me))
-                 for code in self.position.codes()]
+        found = [
+            (self.position.game.write(code), self.heuristic.value(self.position.after(code), self.me))
+            for code in self.position.codes()
+        ]
         return sorted(found, key=lambda item: -item[1])
 
     def snapshot(self) -> dict[str, Any]:
         settings, ranked = self.heuristic.settings, self.moves()
-        return {"seen": Explanation(self.position, self.heuristic, self.me)._repr_html_(), "spec": str(self.heuristic),
-                "weights": [{"name": name, "value": settings[name], "about": param.about, **_range(param)}
-                            for name, param in self.heuristic.params.items()],
-                "bars": [{"move": move, "value": value, "text": value_text(value), "best": value == ranked[0][1]}
-                         for move, value in ranked[:12]], "moves": len(ranked)}
+        return {
+            "seen": Explanation(self.position, self.heuristic, self.me)._repr_html_(),
+            "spec": str(self.heuristic),
+            "weights": [
+                {"name": name, "value": settings[name], "about": param.about, **_range(param)}
+                for name, param in self.heuristic.params.items()
+            ],
+            "bars": [
+                {"move": move, "value": value, "text": value_text(value), "best": value == ranked[0][1]}
+                for move, value in ranked[:12]
+            ],
+            "moves": len(ranked),
+        }
 
     def picture(self) -> str:
         return Explanation(self.position, self.heuristic, self.me)._repr_svg_()
 
     def still(self) -> str:
         settings = ", ".join(f"{name} = {value}" for name, value in self.heuristic.settings.items())
-        return (f'<div class="gk-still">{Explanation(self.position, self.heuristic, self.me)._repr_html_()}'
-                f"<p>{html.escape(settings)}</p></div>")
+        return (
+            f'<div class="gk-still">{Explanation(self.position, self.heuristic, self.me)._repr_html_()}'
+            f"<p>{html.escape(settings)}</p></div>"
+        )
 
 
 def _range(param: Param) -> dict[str, Any]:

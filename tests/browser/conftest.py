@@ -18,8 +18,14 @@ from playwright.sync_api import Page, sync_playwright
 
 from gamekit.notebook.lab import command, environment
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-         "--disable-sync", "--no-first-run"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
 
 
 def find_chromium() -> str:
@@ -38,14 +44,27 @@ class Lab:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        places = {name: str(folder / name.lower()) for name in (
-            "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "JUPYTERLAB_SETTINGS_DIR",
-            "JUPYTERLAB_WORKSPACES_DIR")}
+        places = {
+            name: str(folder / name.lower())
+            for name in (
+                "JUPYTER_CONFIG_DIR",
+                "JUPYTER_DATA_DIR",
+                "JUPYTER_RUNTIME_DIR",
+                "IPYTHONDIR",
+                "JUPYTERLAB_SETTINGS_DIR",
+                "JUPYTERLAB_WORKSPACES_DIR",
+            )
+        }
         self.work = folder / "work"
         self.work.mkdir()
         self.log = (folder / "server.log").open("wb")
-        self.server = subprocess.Popen(command(self.work, self.port, browser=False), cwd=self.work, stdout=self.log,
-                                       stderr=self.log, env={**environment(self.token), **places})
+        self.server = subprocess.Popen(
+            command(self.work, self.port, browser=False),
+            cwd=self.work,
+            stdout=self.log,
+            stderr=self.log,
+            env={**environment(self.token), **places},
+        )
         self.url = f"http://127.0.0.1:{self.port}"
         for _ in range(300):
             try:
@@ -71,16 +90,26 @@ class Lab:
         if isinstance(notebook, Path):
             shutil.copy(notebook, target)
         else:
-            nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in notebook],
-                           metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}}), target)
+            nbformat.write(
+                nbformat.v4.new_notebook(
+                    cells=[nbformat.v4.new_code_cell(text) for text in notebook],
+                    metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+                ),
+                target,
+            )
         page = self.browser.new_page(viewport={"width": 1320, "height": 1150})
         page.on("pageerror", lambda error: self.faults.append(f"page error: {error}"))
         page.on("request", lambda request: self._watch(request.url))
         page.on("websocket", lambda socket: self._watch(socket.url))
         page.set_default_timeout(20_000)
         page.goto(f"{self.url}/lab/tree/{name}?token={self.token}&reset")
-        self.wait(lambda: any(s["kernel"]["execution_state"] == "idle" and s["kernel"]["connections"] >= 1
-                              for s in self.sessions(name)), "the kernel to be idle and connected")
+        self.wait(
+            lambda: any(
+                s["kernel"]["execution_state"] == "idle" and s["kernel"]["connections"] >= 1
+                for s in self.sessions(name)
+            ),
+            "the kernel to be idle and connected",
+        )
         page.wait_for_selector(".jp-Notebook .jp-Cell")
         wanted = f"body[data-jp-theme-light='{'true' if theme == 'light' else 'false'}']"
         if not page.locator(wanted).count():

@@ -51,9 +51,12 @@ gk.check_heuristic(broken, 'mnk')"""
 @pytest.fixture(scope="module")
 def page(lab):
     """One notebook with a board for every game, one for two agents, and a heuristic that fails."""
-    cells = ["import gamekit as gk",
-             *(f"gk.play_board({game!r}, 'alphabeta(depth=2,ties=random)')" for game in GAMES),
-             "gk.play_board('conga', 'random', you='alphabeta(depth=2)')", BROKEN]
+    cells = [
+        "import gamekit as gk",
+        *(f"gk.play_board({game!r}, 'alphabeta(depth=2,ties=random)')" for game in GAMES),
+        "gk.play_board('conga', 'random', you='alphabeta(depth=2)')",
+        BROKEN,
+    ]
     page = lab.open(cells, "games.ipynb")
     lab.wait(lambda: page.locator(".jp-OutputArea-output", has_text="broken").count() > 0, "the last cell to have run")
     yield page
@@ -95,8 +98,14 @@ print("threads", sum(t.name == "gamekit-think" for t in threading.enumerate()),
 
 
 def test_a_long_search_can_be_stopped_and_nothing_is_left_behind(lab):
-    page = lab.open(["import gamekit as gk, os\nprint('pid', os.getpid())",
-                     "gk.play_board('connect_four', 'alphabeta(depth=40)')", COUNT], "manners.ipynb")
+    page = lab.open(
+        [
+            "import gamekit as gk, os\nprint('pid', os.getpid())",
+            "gk.play_board('connect_four', 'alphabeta(depth=40)')",
+            COUNT,
+        ],
+        "manners.ipynb",
+    )
     lab.finished(page, 3)
     board, outputs = page.locator(".gk-play"), page.locator(".jp-OutputArea-output pre")
     status = board.locator(".gk-status")

@@ -30,10 +30,13 @@ def test_the_server_asks_for_its_token_and_listens_here_only(lab):
     assert not any("token" in word.lower() for word in started), "the token is not for all to see"
 
 
-@pytest.mark.parametrize(("name", "theme", "widgets"), [
-    ("00_start_here.ipynb", "dark", [".gk-play", ".gk-tree", ".gk-review"]),
-    ("90_lab.ipynb", "light", [".gk-ranking", ".gk-weights", ".gk-play"]),
-])
+@pytest.mark.parametrize(
+    ("name", "theme", "widgets"),
+    [
+        ("00_start_here.ipynb", "dark", [".gk-play", ".gk-tree", ".gk-review"]),
+        ("90_lab.ipynb", "light", [".gk-ranking", ".gk-weights", ".gk-play"]),
+    ],
+)
 def test_runs_from_top_to_bottom(lab, shots, name, theme, widgets):
     started = time.monotonic()
     page = lab.open(ROOT / "notebooks" / name, name, theme)

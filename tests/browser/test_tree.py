@@ -8,8 +8,10 @@ pytestmark = pytest.mark.browser
 
 
 def test_open_a_cut_branch_and_step_through(lab, shots):
-    page = lab.open(["import gamekit as gk",
-                     "gk.search_tree(gk.game('connect_four').replay('4435'), 'alphabeta(depth=6)')"], "tree.ipynb")
+    page = lab.open(
+        ["import gamekit as gk", "gk.search_tree(gk.game('connect_four').replay('4435'), 'alphabeta(depth=6)')"],
+        "tree.ipynb",
+    )
     lab.finished(page, 2)
     tree = page.locator(".gk-tree")
     minimax, alphabeta = tree.locator(".gk-side").nth(0), tree.locator(".gk-side").nth(1)

@@ -158,9 +158,29 @@ def lies(position):
     return Liar()
 
 
-QUICK = {raises: "crash", raises_late: "crash", illegal: "illegal", nonsense: "illegal", nothing: "illegal",
-         nan: "illegal", wrong_type: "illegal", lies: "illegal", exits: "crash", interrupts: "crash", leaves: "crash",
-         dies: "crash", crashes_hard: "crash", eats_memory: "memory", hoards_memory: "memory"}
-SLOW = {hangs: "timeout", hangs_late: "timeout", hangs_compiled: "timeout", swallows: "timeout",
-        ignores_signals: "timeout", too_slow: "timeout"}
+QUICK = {
+    raises: "crash",
+    raises_late: "crash",
+    illegal: "illegal",
+    nonsense: "illegal",
+    nothing: "illegal",
+    nan: "illegal",
+    wrong_type: "illegal",
+    lies: "illegal",
+    exits: "crash",
+    interrupts: "crash",
+    leaves: "crash",
+    dies: "crash",
+    crashes_hard: "crash",
+    eats_memory: "memory",
+    hoards_memory: "memory",
+}
+SLOW = {
+    hangs: "timeout",
+    hangs_late: "timeout",
+    hangs_compiled: "timeout",
+    swallows: "timeout",
+    ignores_signals: "timeout",
+    too_slow: "timeout",
+}
 HARMLESS = (prints, reseeds, starts_threads)

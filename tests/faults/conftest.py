@@ -31,8 +31,12 @@ def start_child(work):
 
 def products(folder):
     """Tables and figures, byte by byte."""
-    return {str(f.relative_to(folder)): f.read_bytes() for part in ("tables", "figures")
-            if (folder / part).exists() for f in sorted((folder / part).iterdir())}
+    return {
+        str(f.relative_to(folder)): f.read_bytes()
+        for part in ("tables", "figures")
+        if (folder / part).exists()
+        for f in sorted((folder / part).iterdir())
+    }
 
 
 def games(folder):
@@ -47,8 +51,15 @@ def games(folder):
 @pytest.fixture(scope="session")
 def small():
     """A short sweep in eight jobs: wins and loops, random and deterministic players."""
-    return {"games": ["conga"], "players": ["alphabeta(depth=1)", "random"],
-            "opponents": ["alphabeta(depth=1,ties=random)"], "games_each": 8, "openings": 2, "seed": 3, "block": 2}
+    return {
+        "games": ["conga"],
+        "players": ["alphabeta(depth=1)", "random"],
+        "opponents": ["alphabeta(depth=1,ties=random)"],
+        "games_each": 8,
+        "openings": 2,
+        "seed": 3,
+        "block": 2,
+    }
 
 
 @pytest.fixture(scope="session")

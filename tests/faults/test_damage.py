@@ -5,7 +5,6 @@ import shutil
 
 import pytest
 from conftest import games, products
-
 from gamekit.experiments.old_store import StoreError
 from gamekit.experiments.old_sweep import repair, sweep
 from gamekit.experiments.old_verify import keep_whole, verify

@@ -9,11 +9,11 @@ import time
 
 import pytest
 from conftest import games, in_child, products, start_child
-
-from gamekit.errors import GamekitError
 from gamekit.experiments.old_store import Lock, StoreError
 from gamekit.experiments.old_sweep import sweep
 from gamekit.experiments.old_verify import verify
+
+from gamekit.errors import GamekitError
 
 
 def test_the_second_sweep_is_told_who_holds_the_folder(tmp_path):
@@ -40,6 +40,7 @@ def test_the_second_sweep_is_told_who_holds_the_folder(tmp_path):
 
 def test_a_player_process_does_not_keep_the_lock(tmp_path):
     """Children of a killed sweep may live a moment longer; the folder is free at once all the same."""
+
     def hold():
         Lock(tmp_path)
         if os.fork() == 0:
@@ -89,6 +90,7 @@ def test_what_cannot_be_written_is_refused_before_the_first_game(tmp_path, monke
 
 def test_a_readonly_folder_is_refused_before_the_first_game(expected, tmp_path, monkeypatch):
     """Root may write anywhere, so the refusal is made by hand where the kernel would."""
+
     def readonly(path, flags, *rest, **named):
         if flags & (os.O_WRONLY | os.O_RDWR) and str(path).startswith(str(tmp_path)):
             raise PermissionError(13, "Read-only file system", str(path))

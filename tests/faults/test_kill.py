@@ -10,10 +10,10 @@ import time
 
 import pytest
 from conftest import games, in_child, products, start_child
-
-from gamekit.experiments import old_store as rooms
 from gamekit.experiments.old_sweep import sweep
 from gamekit.experiments.old_verify import verify
+
+from gamekit.experiments import old_store as rooms
 
 
 def die():
@@ -36,6 +36,7 @@ def kill_at_write(number, small, folder):
             result = call(*arguments, **named)
             count()
             return result
+
         return step
 
     def run():
@@ -153,12 +154,22 @@ sweep("connect_four", "alphabeta(depth=5)", "random", games_each=100000, block=1
 """
 
 
-@pytest.mark.parametrize(("number", "workers"), [
-    (signal.SIGINT, 1), pytest.param(signal.SIGTERM, 2, marks=pytest.mark.long),
-    pytest.param(signal.SIGTERM, 1, marks=pytest.mark.long), pytest.param(signal.SIGINT, 2, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("number", "workers"),
+    [
+        (signal.SIGINT, 1),
+        pytest.param(signal.SIGTERM, 2, marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, 1, marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, 2, marks=pytest.mark.long),
+    ],
+)
 def test_stopping_says_how_to_resume(tmp_path, number, workers):
-    process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(tmp_path / "s"), str(workers)], text=True,
-                               stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "s"), str(workers)],
+        text=True,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
     deadline = time.monotonic() + 60
     while not games_stored(tmp_path / "s") and time.monotonic() < deadline:
         time.sleep(0.1)

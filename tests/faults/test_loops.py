@@ -1,13 +1,13 @@
 """Conga loops: every one ends, with its label."""
 
 import pytest
-
 from gamekit.experiments.old_sweep import sweep
 
 
 def check_loops(games):
-    found = sweep("conga", ["alphabeta(depth=2,heuristic=moves)", "alphabeta(depth=1)"], "random",
-                  games_each=games // 2, seed=1).frame()
+    found = sweep(
+        "conga", ["alphabeta(depth=2,heuristic=moves)", "alphabeta(depth=1)"], "random", games_each=games // 2, seed=1
+    ).frame()
     assert len(found) == games
     assert set(found.termination) <= {"win", "repetition", "cap"}
     assert found.plies.max() <= 500

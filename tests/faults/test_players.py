@@ -7,16 +7,16 @@ import time
 import psutil
 import pytest
 from bad_players import HARMLESS, QUICK, SLOW, Liar, good, hangs, hangs_compiled, reseeds, swallows
-
-from gamekit.matches.match import match
 from gamekit.experiments.old_sweep import sweep
+from gamekit.matches.match import match
 
 LIMIT = 0.4
 
 
 def played(bad, games=4, limit=20.0, memory=300):
-    found = sweep("connect_four", [bad, good], "random", games_each=games, limit=limit, memory=memory,
-                  workers=1).frame()
+    found = sweep(
+        "connect_four", [bad, good], "random", games_each=games, limit=limit, memory=memory, workers=1
+    ).frame()
     assert len(found) == 2 * games  # every game accounted for, the other pair's too
     other = found[found.player == "good"]
     assert set(other.termination) == {"win"}
@@ -44,8 +44,11 @@ def test_the_moves_before_a_forfeit_are_kept():
     assert all(len(r.moves) == r.plies for r in found)
 
 
-@pytest.mark.parametrize("bad", [bad if bad in (hangs_compiled, swallows) else pytest.param(bad, marks=pytest.mark.long)
-                                 for bad in SLOW], ids=lambda x: x.__name__)
+@pytest.mark.parametrize(
+    "bad",
+    [bad if bad in (hangs_compiled, swallows) else pytest.param(bad, marks=pytest.mark.long) for bad in SLOW],
+    ids=lambda x: x.__name__,
+)
 def test_a_hung_player_is_gone_in_time(bad):
     started = time.monotonic()
     found = played(bad, games=2, limit=LIMIT)
@@ -95,8 +98,10 @@ def test_reseeding_the_global_generators_changes_nothing():
 
     first.__name__ = "reseeds"  # chance hangs on the name, so that only the reseeding differs
     for limit in (None, 20):
-        assert match("connect_four", reseeds, "random", games=6, seed=1, limit=limit).records == \
-            match("connect_four", first, "random", games=6, seed=1, limit=limit).records
+        assert (
+            match("connect_four", reseeds, "random", games=6, seed=1, limit=limit).records
+            == match("connect_four", first, "random", games=6, seed=1, limit=limit).records
+        )
 
 
 @pytest.mark.parametrize("code", [7, -1, 3.0, True, None, "3", float("nan"), Liar()], ids=repr)

@@ -15,12 +15,19 @@ import cloudpickle
 import psutil
 import pytest
 from conftest import games, products
-
-from gamekit.experiments import old_pool as pool
 from gamekit.experiments.old_sweep import sweep
 
-LARGER = {"games": ["connect_four"], "players": ["alphabeta(depth={2,3})"], "opponents": ["random"], "games_each": 200,
-          "openings": 20, "seed": 3, "block": 10}
+from gamekit.experiments import old_pool as pool
+
+LARGER = {
+    "games": ["connect_four"],
+    "players": ["alphabeta(depth={2,3})"],
+    "opponents": ["random"],
+    "games_each": 200,
+    "openings": 20,
+    "seed": 3,
+    "block": 10,
+}
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +108,7 @@ def test_ten_killed_workers_do_not_show(undisturbed, tmp_path, monkeypatch):
 @pytest.mark.long
 def test_a_job_that_kills_its_worker_is_recorded(monkeypatch):
     """Even a player that kills the process above its own ends in a record, and the others play on."""
+
     def assassin(position):
         os.kill(os.getppid(), signal.SIGKILL)
         time.sleep(5)
@@ -127,13 +135,46 @@ def cluster(workers, tmp_path, protocol="tcp", **settings):
     dask = [sys.executable, "-m", "distributed.cli.dask_worker"]
 
     def start(*command):
-        return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL, start_new_session=True)
+        return subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
-    processes = [start(sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--protocol",
-                       protocol, "--port", str(port), "--no-dashboard")]
-    processes += [start(*dask, address, "--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory",
-                        str(tmp_path), "--host", "127.0.0.1", "--protocol", protocol) for _ in range(workers)]
+    processes = [
+        start(
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_scheduler",
+            "--host",
+            "127.0.0.1",
+            "--protocol",
+            protocol,
+            "--port",
+            str(port),
+            "--no-dashboard",
+        )
+    ]
+    processes += [
+        start(
+            *dask,
+            address,
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--no-nanny",
+            "--local-directory",
+            str(tmp_path),
+            "--host",
+            "127.0.0.1",
+            "--protocol",
+            protocol,
+        )
+        for _ in range(workers)
+    ]
     try:
         yield address, processes[1:]
     finally:
@@ -175,20 +216,50 @@ def test_a_killed_cluster_worker_does_not_show(undisturbed, tmp_path):
 def test_a_cluster_behind_tls(tmp_path):
     """Dask's own settings decide: with a certificate the sweep is played, without one the scheduler stays shut."""
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=gamekit",
-                    "-keyout", key, "-out", certificate], check=True, capture_output=True)
-    settings = {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "True",
-                "DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(certificate)}
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=gamekit",
+            "-keyout",
+            key,
+            "-out",
+            certificate,
+        ],
+        check=True,
+        capture_output=True,
+    )
+    settings = {
+        "DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "True",
+        "DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(certificate),
+    }
     for role in ("SCHEDULER", "WORKER", "CLIENT"):
-        settings |= {f"DASK_DISTRIBUTED__COMM__TLS__{role}__CERT": str(certificate),
-                     f"DASK_DISTRIBUTED__COMM__TLS__{role}__KEY": str(key)}
-    (tmp_path / "sweep.yaml").write_text("{games: [mnk], players: [random], opponents: ['alphabeta(depth=2)'], "
-                                         "games_each: 40, seed: 1}", encoding="utf-8")
+        settings |= {
+            f"DASK_DISTRIBUTED__COMM__TLS__{role}__CERT": str(certificate),
+            f"DASK_DISTRIBUTED__COMM__TLS__{role}__KEY": str(key),
+        }
+    (tmp_path / "sweep.yaml").write_text(
+        "{games: [mnk], players: [random], opponents: ['alphabeta(depth=2)'], games_each: 40, seed: 1}",
+        encoding="utf-8",
+    )
 
     def swept(folder, *where, **environment):
-        return subprocess.run([sys.executable, "-m", "gamekit.cli", "sweep", "sweep.yaml", "--out", folder, *where],
-                              cwd=tmp_path, env={**os.environ, **environment}, capture_output=True, text=True,
-                              timeout=120, check=False)
+        return subprocess.run(
+            [sys.executable, "-m", "gamekit.cli", "sweep", "sweep.yaml", "--out", folder, *where],
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
 
     with cluster(1, tmp_path, "tls", **settings) as (address, _):
         closed = swept("closed", "--scheduler", address)

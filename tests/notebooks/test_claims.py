@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from gamekit.reports import conga, connect_four, judges, mnk, printed
 
-from gamekit.notebook import claims, data
 from gamekit.errors import GamekitError
-from gamekit.reports import conga, connect_four, judges, mnk
-from gamekit.reports import printed
+from gamekit.notebook import claims, data
 
 
 def test_every_claim_is_complete_and_judged():
@@ -45,8 +44,12 @@ def test_a_missing_data_file_is_named(monkeypatch, tmp_path):
 
 
 def test_verdicts_follow_the_interval():
-    table = pd.DataFrame([{"heuristic": "squares", "rate": 20, "low": 10, "high": 30},
-                          {"heuristic": "moves", "rate": 50, "low": 40, "high": 60}])
+    table = pd.DataFrame(
+        [
+            {"heuristic": "squares", "rate": 20, "low": 10, "high": 30},
+            {"heuristic": "moves", "rate": 50, "low": 40, "high": 60},
+        ]
+    )
     assert judges.conga_squares_worst(table)[0] == "reproduced"
     assert judges.conga_squares_worst(table.assign(high=[45, 60]))[0] == "undecided"
     assert judges.conga_squares_worst(table.assign(low=[70, 40], high=[80, 60]))[0] == "refuted"

@@ -105,7 +105,7 @@ def test_the_front_page_has_findings_scoreboard_and_provenance(built):
     front = (built / "index.html").read_text(encoding="utf-8")
     assert "reproduced" in front
     assert "refuted" in front
-    assert "gamekit" in front[front.index("<footer>"):]
+    assert "gamekit" in front[front.index("<footer>") :]
     page = (built / "10_conga.html").read_text(encoding="utf-8")
     assert "files/10_conga/tables/heuristics.csv" in page
     assert "files/10_conga/figures/heuristics.svg" in page
@@ -116,8 +116,9 @@ def test_no_path_of_the_machine_is_published(built):
     for path in built.glob("*.html"):
         text = path.read_text(encoding="utf-8")
         assert str(suite.ROOT) not in text, path.name
-        assert not [line for line in text.splitlines() if str(built.parent) in line
-                    and "results" not in line], path.name
+        assert not [line for line in text.splitlines() if str(built.parent) in line and "results" not in line], (
+            path.name
+        )
 
 
 @pytest.mark.browser
@@ -131,9 +132,14 @@ def _browse(built):
     """Every page of a site in a real browser; what went wrong."""
     chromium = which("chromium") or which("chromium-browser") or which("google-chrome")
     assert chromium, "the browser tests need chromium"
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-             "--disable-sync",
-             "--no-first-run"]
+    flags = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+    ]
     trouble: list[str] = []
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=flags)
@@ -141,8 +147,14 @@ def _browse(built):
         page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.on("requestfailed", lambda request: trouble.append(f"failed: {request.url}"))
-        page.on("request", lambda request: trouble.append(f"outside: {request.url}")
-                if not request.url.startswith(("file:", "data:", "blob:")) else None)
+        page.on(
+            "request",
+            lambda request: (
+                trouble.append(f"outside: {request.url}")
+                if not request.url.startswith(("file:", "data:", "blob:"))
+                else None
+            ),
+        )
         for path in sorted(built.glob("*.html")):
             page.goto(path.as_uri())
             assert page.title()

@@ -14,9 +14,18 @@ from gamekit.notebook.runner import promised
 from gamekit.notebook.suite import NOTEBOOKS, profiles
 
 ALL = sorted(NOTEBOOKS.glob("[0-9]*_*.ipynb"))
-NAMES = ["00_start_here", "10_conga", "20_candy", "30_connect_k", "40_mnk", "50_connect_four", "60_search",
-         "70_heuristics",
-         "80_claims", "90_lab"]
+NAMES = [
+    "00_start_here",
+    "10_conga",
+    "20_candy",
+    "30_connect_k",
+    "40_mnk",
+    "50_connect_four",
+    "60_search",
+    "70_heuristics",
+    "80_claims",
+    "90_lab",
+]
 REPORTS = [path for path in ALL if path.stem in NAMES[1:9]]  # a lab defines things, and a tour need not find any
 
 

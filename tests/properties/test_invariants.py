@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gamekit as gk
-from gamekit.search.deepening import Search
-from gamekit.search.reference import search_plain
 from gamekit.games.k_in_a_row import KInARow
+from gamekit.search.deepening import Search
 from gamekit.search.ordering import order_flags
+from gamekit.search.reference import search_plain
 
 BOARDS = ["AlmondJoy", "Ayds", "Bit-O-Honey", "Mounds", "ReesesPieces"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from gamekit.experiments.old_accuracy import measure, sample, truths
 
 import gamekit as gk
-from gamekit.experiments.old_accuracy import measure, sample, truths
 
 BOARD = "mnk(m=3,n=4,k=3)"
 
@@ -33,8 +33,9 @@ def test_every_truth_offers_a_choice():
 
 
 def test_compare_takes_the_measure_as_columns():
-    result = gk.compare(BOARD, ["windows", "positional"], depths=[1], opponents=["random"], games=4, seed=1,
-                        measure=measure(10, (3, 4)))
+    result = gk.compare(
+        BOARD, ["windows", "positional"], depths=[1], opponents=["random"], games=4, seed=1, measure=measure(10, (3, 4))
+    )
     assert {"kept", "exact", "mean_loss"} <= set(result.standings.columns)
 
 

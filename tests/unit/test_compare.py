@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from gamekit.analysis.old_compare import compare
 
 import gamekit as gk
-from gamekit.analysis.old_compare import compare
 from gamekit.errors import GamekitError
 
 
@@ -24,8 +24,17 @@ def result():
         return score
 
     try:
-        yield compare("connect_four", [blind, "middle"], depths=[2], nodes=[60], opponents=["random"], games=40, seed=1,
-                      workers=1, measure=lambda game, player: {"letters": len(player.spec)})
+        yield compare(
+            "connect_four",
+            [blind, "middle"],
+            depths=[2],
+            nodes=[60],
+            opponents=["random"],
+            games=40,
+            seed=1,
+            workers=1,
+            measure=lambda game, player: {"letters": len(player.spec)},
+        )
     finally:
         for name in ("blind", "middle"):
             gk.HEURISTICS.pop(("connect_four", name))
@@ -57,20 +66,38 @@ def test_it_says_so_in_words(result):
 
 
 def test_repeated_games_give_no_false_certainty():
-    found = compare("mnk", ["potential_streak", "potential_streak(opponent=1)"], depths=[1], nodes=[], opponents=[],
-                    games=200, openings=5, workers=1)
+    found = compare(
+        "mnk",
+        ["potential_streak", "potential_streak(opponent=1)"],
+        depths=[1],
+        nodes=[],
+        opponents=[],
+        games=200,
+        openings=5,
+        workers=1,
+    )
     assert len(found.duels) == 1
     assert found.duels.openings[0] == 5  # repeating a game adds no observation
     assert found.duels.low.isna().all()
 
 
-@pytest.mark.parametrize(("change", "named"), [
-    ({"heuristics": []}, "heuristics"), ({"heuristics": ["nonsense"]}, "nonsense"),
-    ({"heuristics": ["moves", "moves"]}, "twice"),
-    ({"depths": [0]}, "depths"), ({"depths": [], "nodes": []}, "depths or nodes"), ({"depths": ["x"]}, "depths"),
-    ({"nodes": [-1]}, "nodes"), ({"games": 1}, "games"), ({"opponents": ["nobody"]}, "nobody"),
-    ({"heuristics": ["moves"], "opponents": []}, "opponents"), ({"game": "chess"}, "chess"),
-    ({"heuristics": ["valhalla"]}, "belongs to")])
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"heuristics": []}, "heuristics"),
+        ({"heuristics": ["nonsense"]}, "nonsense"),
+        ({"heuristics": ["moves", "moves"]}, "twice"),
+        ({"depths": [0]}, "depths"),
+        ({"depths": [], "nodes": []}, "depths or nodes"),
+        ({"depths": ["x"]}, "depths"),
+        ({"nodes": [-1]}, "nodes"),
+        ({"games": 1}, "games"),
+        ({"opponents": ["nobody"]}, "nobody"),
+        ({"heuristics": ["moves"], "opponents": []}, "opponents"),
+        ({"game": "chess"}, "chess"),
+        ({"heuristics": ["valhalla"]}, "belongs to"),
+    ],
+)
 def test_bad_questions(change, named):
     with pytest.raises(GamekitError) as caught:
         compare(**{"game": "conga", "heuristics": ["moves", "squares"], **change})

@@ -7,15 +7,23 @@ from functools import partial
 from unittest import mock
 
 import pytest
+from gamekit.matches.match import opening_lines
 
 import gamekit as gk
 from gamekit.matches import sandbox as guard
 from gamekit.matches import whole_game as duel
-from gamekit.matches.match import opening_lines
 from gamekit.matches.referee import Referee, fixtures, root_seed, two_players
 
-GAMES = ("connect_four", "conga", "candy(board=Ayds)", "mnk(m=4,n=5,k=4)", "mnk", "mnk(m=15,n=15,k=5)",
-         "connect_k(columns=6,rows=5,k=4,gravity=on)", "connect_k(columns=9,rows=7,k=5)")
+GAMES = (
+    "connect_four",
+    "conga",
+    "candy(board=Ayds)",
+    "mnk(m=4,n=5,k=4)",
+    "mnk",
+    "mnk(m=15,n=15,k=5)",
+    "connect_k(columns=6,rows=5,k=4,gravity=on)",
+    "connect_k(columns=9,rows=7,k=5)",
+)
 
 
 def records(game, first, second, *, games=6, openings=0, at_once=True, seed=1, portion=None, **limits):
@@ -53,12 +61,15 @@ def some_player(rng, wide):
     if kind == "greedy":
         return f"greedy(ties={ties},win_bonus={bonus})"
     order = rng.choice(["none", "centre", "sides+best", "best+history", "front"])
-    limit = rng.choice(["nodes=1", "nodes=40", "nodes=700", "depth=3,nodes=60", "depth=1",
-                        *([] if wide else ["depth=2", "depth=3"])])
+    limit = rng.choice(
+        ["nodes=1", "nodes=40", "nodes=700", "depth=3,nodes=60", "depth=1", *([] if wide else ["depth=2", "depth=3"])]
+    )
     table = rng.choice(["on,megabytes=0.01", "off"])
     on = {name: rng.choice(["on", "off"]) for name in ("prune", "deepen")}
-    return (f"search({limit},table={table},order={order},ties={ties},win_bonus={bonus},prune={on['prune']},"
-            f"deepen={on['deepen']})")
+    return (
+        f"search({limit},table={table},order={order},ties={ties},win_bonus={bonus},prune={on['prune']},"
+        f"deepen={on['deepen']})"
+    )
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -97,8 +108,9 @@ def test_a_slow_player_is_not_given_the_slices_of_a_fast_one(slow):
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-@pytest.mark.parametrize(("openings", "cap"), [(["44"], 1), (["44"], 2), (["44", "4443"], 3), (["4443"], 4),
-                                               (["44"], 3)])
+@pytest.mark.parametrize(
+    ("openings", "cap"), [(["44"], 1), (["44"], 2), (["44", "4443"], 3), (["4443"], 4), (["44"], 3)]
+)
 def test_openings_as_long_as_the_cap(at_once, openings, cap):
     told = records("connect_four", "random", "alphabeta(depth=1)", openings=openings, cap=cap, at_once=at_once, games=4)
     assert {record.termination for record in told} == {"cap"}
@@ -118,10 +130,25 @@ def test_a_sweep_with_and_without_its_guard(tmp_path):
     """Trusting the package's own players changes no byte."""
     for name, trusted in (("trusted", True), ("guarded", False)):
         with mock.patch.object(Referee, "trusted", trusted):
-            gk.sweep(["connect_four", "conga"], ["alphabeta(depth=2)", "random"], ["search(nodes=50,ties=random)"],
-                     games_each=12, openings=3, seed=3, out=tmp_path / name, workers=1, progress=False)
-    products = [{file.relative_to(tmp_path / name): file.read_bytes() for kind in ("tables", "figures")
-                 for file in (tmp_path / name / kind).iterdir()} for name in ("trusted", "guarded")]
+            gk.sweep(
+                ["connect_four", "conga"],
+                ["alphabeta(depth=2)", "random"],
+                ["search(nodes=50,ties=random)"],
+                games_each=12,
+                openings=3,
+                seed=3,
+                out=tmp_path / name,
+                workers=1,
+                progress=False,
+            )
+    products = [
+        {
+            file.relative_to(tmp_path / name): file.read_bytes()
+            for kind in ("tables", "figures")
+            for file in (tmp_path / name / kind).iterdir()
+        }
+        for name in ("trusted", "guarded")
+    ]
     assert products[0] == products[1]
     assert len(products[0]) > 8
 
@@ -252,6 +279,7 @@ def test_a_heuristic_written_anew_counts_from_the_next_game_on():
     board, mine = gk.game("connect_four"), gk.player("greedy(heuristic=mine)")
     opened = []
     for column in (2, 5):
+
         @gk.heuristic("connect_four", params={"column": float(column)})
         def mine_now(board, me, params):
             return 1.0 if board[5, int(params[0])] == me else 0.0
@@ -266,8 +294,14 @@ def test_a_heuristic_written_anew_counts_from_the_next_game_on():
 
 def test_who_is_asked_move_by_move():
     board = gk.game("connect_four")
-    for spec in ("search(seconds=0.01)", "search(depth=2,reuse=on)", "search(depth=2,ponder=on)", "montecarlo", "uct",
-                 "perfect"):
+    for spec in (
+        "search(seconds=0.01)",
+        "search(depth=2,reuse=on)",
+        "search(depth=2,ponder=on)",
+        "montecarlo",
+        "uct",
+        "perfect",
+    ):
         player = gk.player(spec)
         player.begin(board, 1)
         assert player.mind() is None
@@ -286,7 +320,19 @@ def test_who_is_asked_move_by_move():
 def test_the_table_has_a_place_for_everything():
     """Words of the table do not overlap."""
     pairs = (duel.KIND, duel.ROW_AT, duel.DEPTH, duel.NODES, duel.FROM_ONE, duel.PORTION)
-    single = (duel.MOVES_AT, duel.PLAY_AT, duel.LEFT, duel.CAP, duel.REPEATS, duel.LIMIT, duel.IDENTITY, duel.STATE,
-              duel.CODE, duel.BEGAN, duel.WINNER, duel.TURNS)
+    single = (
+        duel.MOVES_AT,
+        duel.PLAY_AT,
+        duel.LEFT,
+        duel.CAP,
+        duel.REPEATS,
+        duel.LIMIT,
+        duel.IDENTITY,
+        duel.STATE,
+        duel.CODE,
+        duel.BEGAN,
+        duel.WINNER,
+        duel.TURNS,
+    )
     used = [*single, *pairs, *(word + 1 for word in pairs)]
     assert sorted(used) == list(range(duel.TABLE))

@@ -3,10 +3,10 @@
 import json
 
 import pytest
+from gamekit.matches.match import match, opening_lines, play_game
 
 import gamekit as gk
 from gamekit.errors import GamekitError
-from gamekit.matches.match import match, opening_lines, play_game
 from gamekit.matches.openings import openings
 from gamekit.matches.referee import Referee, fixtures, root_seed, two_players
 
@@ -98,8 +98,10 @@ def test_deterministic_players_without_openings_are_found_out():
 
 def test_one_player_object_may_sit_on_both_sides():
     one = gk.player("random")
-    assert match("connect_four", one, one, games=6, seed=1).records == \
-        match("connect_four", "random", "random", games=6, seed=1).records
+    assert (
+        match("connect_four", one, one, games=6, seed=1).records
+        == match("connect_four", "random", "random", games=6, seed=1).records
+    )
 
 
 def test_loops_and_caps_have_their_label():
@@ -116,9 +118,18 @@ def test_a_misfit_is_refused_before_the_first_game():
         match("conga", "alphabeta(depth=2,heuristic=valhalla)", "random")
 
 
-@pytest.mark.parametrize(("move", "label"), [
-    ("9", "illegal"), (None, "illegal"), (3, "illegal"), (float("nan"), "illegal"), (ValueError("x"), "crash"),
-    (SystemExit(0), "crash"), (MemoryError(), "memory")])
+@pytest.mark.parametrize(
+    ("move", "label"),
+    [
+        ("9", "illegal"),
+        (None, "illegal"),
+        (3, "illegal"),
+        (float("nan"), "illegal"),
+        (ValueError("x"), "crash"),
+        (SystemExit(0), "crash"),
+        (MemoryError(), "memory"),
+    ],
+)
 def test_forfeits_without_a_guard(move, label):
     def bad(position):
         if isinstance(move, BaseException):
@@ -175,10 +186,28 @@ def test_sprt_ends_a_match():
     assert "elo1 accepted" in str(result)
 
 
-@pytest.mark.parametrize("bad", [{"games": 0}, {"games": -1}, {"games": 1.5}, {"games": "10"}, {"games": True},
-                                 {"games": float("nan")}, {"seed": -1}, {"seed": "x"}, {"cap": 0}, {"cap": 2.5},
-                                 {"limit": 0}, {"limit": float("inf")}, {"openings": -1}, {"openings": 1.5},
-                                 {"openings": [3]}, {"openings": ["99"]}, {"sprt": (3, 1)}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"games": 0},
+        {"games": -1},
+        {"games": 1.5},
+        {"games": "10"},
+        {"games": True},
+        {"games": float("nan")},
+        {"seed": -1},
+        {"seed": "x"},
+        {"cap": 0},
+        {"cap": 2.5},
+        {"limit": 0},
+        {"limit": float("inf")},
+        {"openings": -1},
+        {"openings": 1.5},
+        {"openings": [3]},
+        {"openings": ["99"]},
+        {"sprt": (3, 1)},
+    ],
+)
 def test_bad_arguments_are_named(bad):
     name = next(iter(bad))
     with pytest.raises(GamekitError) as caught:

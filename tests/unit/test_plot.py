@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 
 import gamekit as gk
 from gamekit.analysis import plot
-from gamekit.errors import GamekitError
 
 
 @pytest.fixture(autouse=True)

@@ -20,9 +20,8 @@ import pytest
 import gamekit as gk
 from gamekit.search import deepening as deepen
 from gamekit.search.deepening import Search
-from gamekit.search.ordering import ORDERS
+from gamekit.search.ordering import ORDERS, order_flags
 from gamekit.search.reference import search_plain
-from gamekit.search.ordering import order_flags
 
 WIN = 1e12
 MIXED = ["best+history+centre", "history+sides", "best+report", "best+history"]
@@ -251,11 +250,7 @@ def test_counters_keep_their_own_laws(scramble):
             assert c["leaves"] + c["expanded"] - 1 + c["table_cutoffs"] == c["generated"]
             assert c["first_move_cutoffs"] <= c["cutoffs"] <= c["expanded"]
             assert c["table_cutoffs"] <= c["table_hits"] <= c["table_probes"]
-            assert (
-                found.depth == depth
-                or found.stopped_by == "decided"
-                or found.depth == game.left(engine.work.top)
-            )
+            assert found.depth == depth or found.stopped_by == "decided" or found.depth == game.left(engine.work.top)
 
 
 # -------------------------------------------------------------------------------------- uniform trees

@@ -7,9 +7,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import gamekit as gk
-from gamekit.heuristics import HEURISTICS
-from gamekit.widgets.explanation import explain
 from gamekit.drawing import effects, svg, value_text
+from gamekit.heuristics import HEURISTICS
 from gamekit.matches.transcripts import read_transcript, text, transcript
 
 LINES = {

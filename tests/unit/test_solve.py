@@ -9,9 +9,17 @@ import gamekit as gk
 from gamekit.errors import GamekitError
 from gamekit.solvers.solver import Solver
 
-BOARDS = ("connect_four(columns=5,rows=4)", "connect_k(columns=4,rows=4,k=3,gravity=on)",
-          "connect_k(columns=4,rows=3,k=1,gravity=on)", "connect_k(columns=32,rows=3,k=3,gravity=on)",
-          "mnk(m=3,n=4,k=3)", "mnk(m=4,n=4,k=4)", "mnk(m=3,n=3,k=1)", "candy(board=Ayds)", "conga")
+BOARDS = (
+    "connect_four(columns=5,rows=4)",
+    "connect_k(columns=4,rows=4,k=3,gravity=on)",
+    "connect_k(columns=4,rows=3,k=1,gravity=on)",
+    "connect_k(columns=32,rows=3,k=3,gravity=on)",
+    "mnk(m=3,n=4,k=3)",
+    "mnk(m=4,n=4,k=4)",
+    "mnk(m=3,n=3,k=1)",
+    "candy(board=Ayds)",
+    "conga",
+)
 
 
 def near_the_end(board, rng):
@@ -78,14 +86,30 @@ def test_one_position(cli):
     assert (ran.code, ran.out.startswith("not solved")) == (1, True)
 
 
-@pytest.mark.parametrize("wrong", [
-    ("--seconds", "nan"), ("--seconds", "0"), ("--seconds", "-2"), ("--megabytes", "0"), ("--moves", "8"),
-    ("--moves", "rubbish"), ("--file", ""), ("--file", "no/such/file"), ("--file", "{empty}"), ("--file", "{binary}"),
-    ("--file", "{bad}"), ("--file", "{good}", "--all"),
-])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--seconds", "nan"),
+        ("--seconds", "0"),
+        ("--seconds", "-2"),
+        ("--megabytes", "0"),
+        ("--moves", "8"),
+        ("--moves", "rubbish"),
+        ("--file", ""),
+        ("--file", "no/such/file"),
+        ("--file", "{empty}"),
+        ("--file", "{binary}"),
+        ("--file", "{bad}"),
+        ("--file", "{good}", "--all"),
+    ],
+)
 def test_wrong_use(cli, tmp_path, wrong):
-    for name, data in (("empty", b""), ("binary", b"\xff\xfe\x00\x81"), ("bad", b"44444412121\n4x\n"),
-                       ("good", b"44444412\n")):
+    for name, data in (
+        ("empty", b""),
+        ("binary", b"\xff\xfe\x00\x81"),
+        ("bad", b"44444412121\n4x\n"),
+        ("good", b"44444412\n"),
+    ):
         (tmp_path / name).write_bytes(data)
     ran = cli("solve", "connect_four", *(word.replace("{", f"{tmp_path}/").replace("}", "") for word in wrong))
     assert ran.code == 2

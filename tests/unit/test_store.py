@@ -5,12 +5,12 @@ import os
 import sqlite3
 
 import pytest
+from gamekit.analysis.old_tables import frame
+from gamekit.experiments.old_store import Job, Lock, Store, StoreError, sealed_rows, write_file
+from gamekit.experiments.old_verify import keep_whole, seal, verify
 
 from gamekit.experiments import old_store as rooms
 from gamekit.matches.referee import Record
-from gamekit.experiments.old_store import Job, Lock, Store, StoreError, sealed_rows, write_file
-from gamekit.analysis.old_tables import frame
-from gamekit.experiments.old_verify import keep_whole, seal, verify
 
 PLAN = {"jobs": 3, "pairs": [["mnk", "a", "b"], ["mnk", "a", "c"]], "players": {}, "openings": None}
 
@@ -20,8 +20,9 @@ def job(number, games=4):
 
 
 def rows(of):
-    return sealed_rows(of, [Record(i, 1, i % 3, "win", 0, 5, f"{i}{of.job}", 3, 4, 1.5, None, "")
-                            for i in range(of.games)])
+    return sealed_rows(
+        of, [Record(i, 1, i % 3, "win", 0, 5, f"{i}{of.job}", 3, 4, 1.5, None, "") for i in range(of.games)]
+    )
 
 
 @pytest.fixture
@@ -85,10 +86,18 @@ def test_a_changed_row_is_named(folder):
     assert Store(folder / "records.sqlite").done() == {0}
 
 
-@pytest.mark.parametrize("change", ["DELETE FROM games WHERE number = 3", "DELETE FROM jobs WHERE job = 0",
-                                    "UPDATE jobs SET games = 3", "UPDATE meta SET value = '9' WHERE key = 'schema'",
-                                    "INSERT INTO games VALUES (7, 0, 1, 1, 'win', 0, 1, '', 0, 0, NULL, NULL, '', 1)",
-                                    "DROP TABLE jobs", "DELETE FROM meta"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM games WHERE number = 3",
+        "DELETE FROM jobs WHERE job = 0",
+        "UPDATE jobs SET games = 3",
+        "UPDATE meta SET value = '9' WHERE key = 'schema'",
+        "INSERT INTO games VALUES (7, 0, 1, 1, 'win', 0, 1, '', 0, 0, NULL, NULL, '', 1)",
+        "DROP TABLE jobs",
+        "DELETE FROM meta",
+    ],
+)
 def test_changes_by_hand_are_found(folder, change):
     with sqlite3.connect(folder / "records.sqlite") as db:
         db.execute(change)

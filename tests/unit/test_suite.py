@@ -10,7 +10,7 @@ import pytest
 from gamekit.notebook import runner, suite
 from gamekit.notebook.parameters import ParameterError, check, declared, given_in, read_cell, split
 
-CELL = '''depth: int = 3      # [1..8] plies
+CELL = """depth: int = 3      # [1..8] plies
 ties: str = "first"  # [first|random] ties
 rate: float = 0.5   # [0..1] a share
 on: bool = True     # a switch
@@ -18,7 +18,7 @@ depths: list = [1, 2]  # [1..6] several
 boards: list = ["conga"]  # [game] games
 players: list = ["random"]  # [player] players
 names: list = ["moves"]  # [heuristic] evaluations
-'''
+"""
 DECLARED = read_cell("book", CELL)
 
 
@@ -28,14 +28,34 @@ def test_a_cell_is_read():
     assert DECLARED["depth"].about == "plies"
 
 
-@pytest.mark.parametrize(("name", "value"), [
-    ("depth", "3"), ("depth", 0), ("depth", 9), ("depth", 2.5), ("depth", True), ("depth", None),
-                                             ("depth", float("nan")),
-    ("ties", "frist"), ("ties", 1), ("rate", 1.5), ("rate", float("nan")), ("rate", "0.5"), ("on", 1), ("on", "yes"),
-    ("depths", []), ("depths", 3), ("depths", [1, 7]), ("depths", [1, "2"]), ("boards", ["chess"]),
-                                             ("boards", ["mnk(m=0)"]),
-    ("players", ["alphabeta(dpeth=2)"]), ("names", ["movse"]), ("names", "moves"),
-])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("depth", "3"),
+        ("depth", 0),
+        ("depth", 9),
+        ("depth", 2.5),
+        ("depth", True),
+        ("depth", None),
+        ("depth", float("nan")),
+        ("ties", "frist"),
+        ("ties", 1),
+        ("rate", 1.5),
+        ("rate", float("nan")),
+        ("rate", "0.5"),
+        ("on", 1),
+        ("on", "yes"),
+        ("depths", []),
+        ("depths", 3),
+        ("depths", [1, 7]),
+        ("depths", [1, "2"]),
+        ("boards", ["chess"]),
+        ("boards", ["mnk(m=0)"]),
+        ("players", ["alphabeta(dpeth=2)"]),
+        ("names", ["movse"]),
+        ("names", "moves"),
+    ],
+)
 def test_a_wrong_value_is_refused_by_name(name, value):
     with pytest.raises(ParameterError) as error:
         check("book", DECLARED, {name: value})
@@ -86,24 +106,39 @@ def test_unknown_profiles_and_notebooks_are_refused():
 
 def book(folder: Path, *sources: str) -> Path:
     """A notebook of these code cells, the first being its parameters."""
-    cells = [{"cell_type": "code", "id": f"c{i}", "metadata": {"tags": ["parameters"]} if i == 0 else {},
-              "source": text,
-              "execution_count": None, "outputs": []} for i, text in enumerate(sources)]
+    cells = [
+        {
+            "cell_type": "code",
+            "id": f"c{i}",
+            "metadata": {"tags": ["parameters"]} if i == 0 else {},
+            "source": text,
+            "execution_count": None,
+            "outputs": [],
+        }
+        for i, text in enumerate(sources)
+    ]
     path = folder / "50_book.ipynb"
-    path.write_text(json.dumps({"cells": cells, "metadata": {"kernelspec": {"name": "python3", "display_name": "x",
-                                                                            "language": "python"}},
-                                "nbformat": 4, "nbformat_minor": 5}))
+    path.write_text(
+        json.dumps(
+            {
+                "cells": cells,
+                "metadata": {"kernelspec": {"name": "python3", "display_name": "x", "language": "python"}},
+                "nbformat": 4,
+                "nbformat_minor": 5,
+            }
+        )
+    )
     return path
 
 
 PARAMETERS = 'out: str = "x"  # where\nsize: int = 1  # [1..9] a size\n'
-DESK = '''import pathlib
+DESK = """import pathlib
 class Desk:
     def table(self, name, text):
         pathlib.Path(out, "tables").mkdir(exist_ok=True)
         pathlib.Path(out, "tables", name + ".csv").write_text(text)
 report = Desk()
-'''
+"""
 
 
 def run(folder: Path, *sources: str, **parameters: object) -> runner.Result:
@@ -120,14 +155,18 @@ def test_a_good_run_leaves_a_complete_folder_and_is_resumed(tmp_path):
     assert mark["parameters"] == {"size": 2}
 
 
-@pytest.mark.parametrize(("source", "said"), [
-    ("assert size > 5, 'too small'", "AssertionError: too small"),
-    ("import sys\nsys.exit(0)", "left the notebook early"),
-    ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "DeadKernelError"),
-    ("open('/nowhere/at/all')", "FileNotFoundError"),
-    ("import threading\nt = threading.Thread(target=lambda: 1 / 0)\nt.start(); t.join()", "thread that failed"),
-    ("if False: report.table('y', '')", "did not leave tables/y.csv"),
-], ids=["assertion", "sys.exit", "killed", "missing file", "thread", "missing table"])
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("assert size > 5, 'too small'", "AssertionError: too small"),
+        ("import sys\nsys.exit(0)", "left the notebook early"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "DeadKernelError"),
+        ("open('/nowhere/at/all')", "FileNotFoundError"),
+        ("import threading\nt = threading.Thread(target=lambda: 1 / 0)\nt.start(); t.join()", "thread that failed"),
+        ("if False: report.table('y', '')", "did not leave tables/y.csv"),
+    ],
+    ids=["assertion", "sys.exit", "killed", "missing file", "thread", "missing table"],
+)
 def test_every_failure_is_said_and_leaves_nothing(tmp_path, source, said):
     result = run(tmp_path, source)
     assert result.error is not None
@@ -143,9 +182,11 @@ def test_a_failure_keeps_the_last_good_result_and_stops_nothing_else(tmp_path):
     broken, whole = tmp_path / "a", tmp_path / "b"
     broken.mkdir()
     whole.mkdir()
-    runs = [runner.Run(book(broken, PARAMETERS, "raise ValueError('no')"), {}, broken / "home"),
-            runner.Run(book(whole, PARAMETERS, "2 + 2"), {}, whole / "home"),
-            runner.Run(book(whole, PARAMETERS, "2 + 2"), {}, tmp_path / "c" / "home", needs=(broken / "home",))]
+    runs = [
+        runner.Run(book(broken, PARAMETERS, "raise ValueError('no')"), {}, broken / "home"),
+        runner.Run(book(whole, PARAMETERS, "2 + 2"), {}, whole / "home"),
+        runner.Run(book(whole, PARAMETERS, "2 + 2"), {}, tmp_path / "c" / "home", needs=(broken / "home",)),
+    ]
     results = runner.execute_all(runs, workers=2)
     assert "cell 2 failed with ValueError: no" in results[0].error or "ValueError: no" in results[0].error
     assert results[1].error is None
@@ -164,10 +205,14 @@ def test_changes_are_seen(tmp_path):
 
 
 def test_run_refuses_before_any_work(tmp_path):
-    for given, grid, said in [({"szie": "1"}, {}, "did you mean 'size'"), ({"size": "many"}, {}, "whole number"),
-                              ({"size": "10"}, {}, "from 1 to 9"),
-                              ({}, {"size": ["1", "x"]}, "whole number"), ({"size": "1"}, {"size": ["2"]}, "both"),
-                              ({}, {"size": ["1", "1"]}, "same values twice")]:
+    for given, grid, said in [
+        ({"szie": "1"}, {}, "did you mean 'size'"),
+        ({"size": "many"}, {}, "whole number"),
+        ({"size": "10"}, {}, "from 1 to 9"),
+        ({}, {"size": ["1", "x"]}, "whole number"),
+        ({"size": "1"}, {"size": ["2"]}, "both"),
+        ({}, {"size": ["1", "1"]}, "same values twice"),
+    ]:
         with pytest.raises(ParameterError, match=said):
             suite.run_notebook(str(book(tmp_path, PARAMETERS, "1 / 0")), given, grid, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

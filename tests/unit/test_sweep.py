@@ -5,22 +5,29 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
+from gamekit.analysis.old_tables import csv
+from gamekit.experiments.old_plan import Plan, expand, read_sweep
+from gamekit.experiments.old_sweep import load, repair, run_file, sweep
+from gamekit.experiments.old_verify import verify
+from gamekit.matches.match import match
 
 import gamekit as gk
 from gamekit.errors import GamekitError
-from gamekit.matches.match import match
-from gamekit.experiments.old_plan import Plan, expand, read_sweep
-from gamekit.experiments.old_sweep import load, repair, run_file, sweep
-from gamekit.analysis.old_tables import csv
-from gamekit.experiments.old_verify import verify
 
-GRID = {"games": ["connect_four"], "players": ["alphabeta(depth={1,2})", "random"], "opponents": ["leftmost", "random"],
-        "games_each": 12, "openings": 4, "seed": 5}
+GRID = {
+    "games": ["connect_four"],
+    "players": ["alphabeta(depth={1,2})", "random"],
+    "opponents": ["leftmost", "random"],
+    "games_each": 12,
+    "openings": 4,
+    "seed": 5,
+}
 
 
 def contents(folder):
-    return {str(f.relative_to(folder)): f.read_bytes()
-            for part in ("tables", "figures") for f in (folder / part).iterdir()}
+    return {
+        str(f.relative_to(folder)): f.read_bytes() for part in ("tables", "figures") for f in (folder / part).iterdir()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +98,16 @@ def test_exports_hold_every_game(done, tmp_path):
         result.table("win_rate")
 
 
-@pytest.mark.parametrize(("change", "named"), [
-    ({"games_each": 14}, "games_each there 12, here 14"), ({"seed": 6}, "seed there 5, here 6"),
-    ({"players": ["random"]}, "players"), ({"openings": 5}, "openings"), ({"games": ["mnk"]}, "games")])
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"games_each": 14}, "games_each there 12, here 14"),
+        ({"seed": 6}, "seed there 5, here 6"),
+        ({"players": ["random"]}, "players"),
+        ({"openings": 5}, "openings"),
+        ({"games": ["mnk"]}, "games"),
+    ],
+)
 def test_another_grid_is_refused_and_nothing_written(done, change, named):
     before = {f: f.read_bytes() for f in done.rglob("*") if f.is_file()}
     with pytest.raises(GamekitError) as caught:
@@ -122,8 +136,10 @@ def test_own_heuristics_travel_to_workers():
         return 1.0 if board[0, 0] == me else 0.0
 
     try:
-        found = [sweep("mnk", "alphabeta(depth=1,heuristic=corner_lover)", "random", games_each=8, block=2, workers=n)
-                 for n in (1, 2)]
+        found = [
+            sweep("mnk", "alphabeta(depth=1,heuristic=corner_lover)", "random", games_each=8, block=2, workers=n)
+            for n in (1, 2)
+        ]
     finally:
         gk.HEURISTICS.pop(("mnk", "corner_lover"))
     assert found[0].frame().equals(found[1].frame())
@@ -132,8 +148,10 @@ def test_own_heuristics_travel_to_workers():
 
 def test_without_opponents_everyone_meets_everyone():
     assert Plan("mnk", ["random", "leftmost", "alphabeta(depth=1)"]).pairs == [
-        ("mnk(m=3,n=3,k=3)", "random", "leftmost"), ("mnk(m=3,n=3,k=3)", "random", "alphabeta(depth=1)"),
-        ("mnk(m=3,n=3,k=3)", "leftmost", "alphabeta(depth=1)")]
+        ("mnk(m=3,n=3,k=3)", "random", "leftmost"),
+        ("mnk(m=3,n=3,k=3)", "random", "alphabeta(depth=1)"),
+        ("mnk(m=3,n=3,k=3)", "leftmost", "alphabeta(depth=1)"),
+    ]
 
 
 def test_ids_depend_on_what_a_job_is_and_nothing_else():
@@ -176,10 +194,18 @@ def test_repair_plays_only_what_was_damaged(tmp_path):
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize(("text", "named"), [
-    ("", "names"), ("games: [mnk", "not YAML"), ("- a\n- b", "names"), ("games: mnk", "'players' is missing"),
-    ("games: mnk\nplayers: random\ngame_each: 3", "did you mean 'games_each'"), ("games: mnk\nplayers:", "no value"),
-    ("games: mnk\nplayers: random\nout: 3", "out=3")])
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("", "names"),
+        ("games: [mnk", "not YAML"),
+        ("- a\n- b", "names"),
+        ("games: mnk", "'players' is missing"),
+        ("games: mnk\nplayers: random\ngame_each: 3", "did you mean 'games_each'"),
+        ("games: mnk\nplayers:", "no value"),
+        ("games: mnk\nplayers: random\nout: 3", "out=3"),
+    ],
+)
 def test_bad_sweep_files(tmp_path, text, named):
     file = tmp_path / "bad.yaml"
     file.write_text(text)

@@ -6,12 +6,11 @@ import threading
 import time
 
 import pytest
+from gamekit.matches.match import play_game
 
 import gamekit as gk
 from gamekit.heuristics import HEURISTICS
-from gamekit.matches.match import play_game
-from gamekit.widgets import check_heuristic, play_board, rank, search_tree
-from gamekit.widgets import review, weights
+from gamekit.widgets import check_heuristic, play_board, rank, review, search_tree, weights
 
 GAMES = ["connect_four", "conga", "candy(board=Ayds)", "mnk", "connect_k(columns=5,rows=4,k=4)", "mnk(m=19,n=19,k=5)"]
 
@@ -80,8 +79,16 @@ def test_a_long_search_stops_when_asked_and_plays_the_best_so_far():
     assert not thinking()
 
 
-@pytest.mark.parametrize("agent", ["alphabeta(depth=40)", "montecarlo(seconds=60)", "uct(seconds=60)",
-                                   "custom(depth=12)", "connect_k_agent(seconds=30)"])
+@pytest.mark.parametrize(
+    "agent",
+    [
+        "alphabeta(depth=40)",
+        "montecarlo(seconds=60)",
+        "uct(seconds=60)",
+        "custom(depth=12)",
+        "connect_k_agent(seconds=30)",
+    ],
+)
 def test_nothing_is_left_when_the_page_goes(agent):
     before = set(threading.enumerate())
     board = play_board("mnk(m=9,n=9,k=5)", agent)
@@ -138,11 +145,17 @@ def test_agents_play_pause_and_step():
     board.close()
 
 
-@pytest.mark.parametrize(("spec", "moves", "cell", "start", "why"), [
-    ("connect_four", "111111", (0, 0), None, "full"), ("mnk", "1,1 0,0", (1, 1), None, "taken by X"),
-    ("conga", "00S 33NW", (0, 0), None, "opponent's"), ("conga", "00S 33NW", (3, 3), None, "your own"),
-    ("conga", "00S 33NW", (0, 0), [1, 0], "onto your opponent's"), ("candy", "A1 B1", (0, 0), None, "taken by Blue"),
-])
+@pytest.mark.parametrize(
+    ("spec", "moves", "cell", "start", "why"),
+    [
+        ("connect_four", "111111", (0, 0), None, "full"),
+        ("mnk", "1,1 0,0", (1, 1), None, "taken by X"),
+        ("conga", "00S 33NW", (0, 0), None, "opponent's"),
+        ("conga", "00S 33NW", (3, 3), None, "your own"),
+        ("conga", "00S 33NW", (0, 0), [1, 0], "onto your opponent's"),
+        ("candy", "A1 B1", (0, 0), None, "taken by Blue"),
+    ],
+)
 def test_an_illegal_click_says_why(spec, moves, cell, start, why):
     board = play_board(spec, "random", moves=moves)
     before = board.position
@@ -154,12 +167,20 @@ def test_an_illegal_click_says_why(spec, moves, cell, start, why):
 
 
 def test_what_is_wrong_is_refused_before_anything_is_shown():
-    for wrong in (lambda: play_board("chess"), lambda: play_board("conga", "alphabeta(depth=0)"),
-                  lambda: play_board("conga", "alphabeta(heuristic=windows)"), lambda: play_board("conga", seat=3),
-                  lambda: play_board("mnk", moves="9,9"), lambda: search_tree(gk.game("mnk").start(), "random"),
-                  lambda: search_tree(gk.game("mnk").replay("0,0 1,0 0,1 1,1 0,2"), "minimax"),
-                  lambda: review("44"), lambda: review(5, "conga"), lambda: review("4", "connect_four", judge="x"),
-                  lambda: rank("moves"), lambda: rank("moves", "conga", depth=0)):
+    for wrong in (
+        lambda: play_board("chess"),
+        lambda: play_board("conga", "alphabeta(depth=0)"),
+        lambda: play_board("conga", "alphabeta(heuristic=windows)"),
+        lambda: play_board("conga", seat=3),
+        lambda: play_board("mnk", moves="9,9"),
+        lambda: search_tree(gk.game("mnk").start(), "random"),
+        lambda: search_tree(gk.game("mnk").replay("0,0 1,0 0,1 1,1 0,2"), "minimax"),
+        lambda: review("44"),
+        lambda: review(5, "conga"),
+        lambda: review("4", "connect_four", judge="x"),
+        lambda: rank("moves"),
+        lambda: rank("moves", "conga", depth=0),
+    ):
         with pytest.raises(gk.GamekitError):
             wrong()
 
@@ -251,9 +272,15 @@ def test_check_and_rank_a_heuristic_of_ones_own():
         HEURISTICS.pop(("conga", "lonely"))
 
 
-@pytest.mark.parametrize("make", [
-    lambda p: play_board("connect_four", "random"), lambda p: search_tree(p, "alphabeta(depth=2)"),
-    lambda p: review(p, judge=None), lambda p: weights("windows", p)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: play_board("connect_four", "random"),
+        lambda p: search_tree(p, "alphabeta(depth=2)"),
+        lambda p: review(p, judge=None),
+        lambda p: weights("windows", p),
+    ],
+)
 def test_a_still_picture_where_no_widget_can_run(make):
     widget = make(gk.game("connect_four").replay("4435"))
     data, _ = widget._repr_mimebundle_()
