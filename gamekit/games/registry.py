@@ -17,8 +17,8 @@ from .k_in_a_row import MNK, ConnectFour, ConnectK
 GAMES: dict[str, type[Game]] = {g.name: g for g in (Conga, Candy, ConnectK, MNK, ConnectFour)}
 
 
-def game(spec: str | Spec | Game) -> Game:
-    """A game from its spec.
+def game(spec: str | Spec | Game, /, **parameters: Any) -> Game:
+    """A game from its spec, or from its name and parameters.
 
     >>> game("mnk(m=5,n=6,k=4)").start().moves()[:3]
     ['0,0', '0,1', '0,2']
@@ -27,7 +27,7 @@ def game(spec: str | Spec | Game) -> Game:
         return spec
     wanted = parse(spec)
     kind = GAMES[find("game", wanted.name, GAMES)]
-    return kind(**check(wanted.name, kind.params, wanted.settings))
+    return kind(**check(wanted.name, kind.params, {**wanted.settings, **parameters}))
 
 
 def register(kind: type[Game]) -> type[Game]:

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from ..errors import GamekitError
+from .data import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 START = "notebooks/00_start_here.ipynb"
 
 
@@ -31,7 +31,7 @@ def command(root: Path, port: int, browser: bool, notebook: str = START) -> list
 
 def environment(token: str) -> dict[str, str]:
     """The token, and a setting of ours beside the user's own: no question whether to fetch news."""
-    paths = [str(Path(__file__).parent / "widgets"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
+    paths = [str(Path(__file__).parents[1] / "widgets"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     return {**os.environ, "JUPYTER_TOKEN": token, "JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, paths))}
 
 

@@ -181,12 +181,17 @@ def check(owner: str, allowed: Mapping[str, Declared], given: Mapping[str, Any])
     return {name: allowed[name].check(owner, value) for name, value in given.items()}
 
 
-def given_in(names: Mapping[str, Any], allowed: Mapping[str, Declared], owner: str) -> dict[str, Any]:
-    """A running notebook's parameters out of its globals; a plain value under any other name is a misspelling."""
-    plain = (int, float, str, bool, list, dict, tuple, type(None))
-    found = {
-        name: value
-        for name, value in names.items()
-        if isinstance(value, plain) and not name.startswith("_") and name not in SHELL
-    }
-    return check(owner, allowed, found)
+def check_globals(owner: str, allowed: Mapping[str, Declared], variables: Mapping[str, Any], strict: bool) -> None:
+    """Check a running notebook's parameters among its globals.
+
+    With `strict` a plain value under any other name is refused as a misspelt parameter.
+    """
+    given = {name: variables[name] for name in allowed if name in variables}
+    if strict:
+        plain = (int, float, str, bool, list, dict, tuple, type(None))
+        given |= {
+            name: value
+            for name, value in variables.items()
+            if isinstance(value, plain) and not name.startswith("_") and name not in SHELL
+        }
+    check(owner, allowed, given)

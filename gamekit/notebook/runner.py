@@ -1,10 +1,12 @@
-"""Runs notebooks through papermill: in parallel, resumed, judged by what they leave.
+"""Runs notebooks through papermill: in parallel, resumed, judged by the files they leave.
 
 Papermill runs a misspelt parameter with its default, and calls a run that left early a success. So parameters are
-checked here first, and a run counts only when its last cell wrote a mark and every table and figure that its cells
-name is there. A run writes into a folder of its own, renamed into place when it is complete:
+checked before, and a run counts only when its last cell wrote a token and every table and figure that its cells name
+is there. A run writes into a folder of its own, renamed into place when it is complete; its measurements are kept
+beside the runs, so that a killed run goes on where it was:
 
-    results/quick/10_conga/  notebook.ipynb  mark.json  findings.json  tables/*.csv  figures/*.svg *.png  timed/*.csv
+    results/quick/10_conga/           notebook.ipynb mark.json findings.json claims.json tables/ figures/ timed/
+    results/quick/measured/10_conga/  one folder per measurement
 """
 
 from __future__ import annotations
@@ -24,15 +26,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .parameters import declared
+import gamekit
 
-ROOT = Path(__file__).resolve().parents[1]
-NOT_SEEN = {"suite.py", "runner.py", "site.py", "cli.py"}  # they run and show notebooks; no number depends on them
+from ..jit.source import code_digest
+from .data import DATA
+from .report import MEASURED, RUN
 
 
 @dataclass(frozen=True)
 class Run:
-    """A notebook with its parameters, and the folder that is its result."""
+    """A notebook with its parameters, and the folder of its results."""
 
     notebook: Path
     parameters: dict[str, Any]
@@ -40,12 +43,9 @@ class Run:
     needs: tuple[Path, ...] = ()  # folders of the runs whose tables it reads
 
     @property
-    def name(self) -> str:
-        return self.home.name
-
-    @property
     def label(self) -> str:
-        return self.name if self.name == self.notebook.stem else f"{self.notebook.stem} {self.name}"
+        name = self.home.name
+        return name if name == self.notebook.stem else f"{self.notebook.stem} {name}"
 
 
 @dataclass
@@ -60,37 +60,41 @@ class Result:
 
 @dataclass
 class Watch:
-    """What is going on in a run, cell by cell: the bar moves, and a dead kernel can be placed."""
+    """Which cell runs, so that the bar moves and a dead kernel can be placed."""
 
     on_cell: Callable[[], object]
     cell: int = 0
     source: str = ""
 
 
+def code_cells(notebook: Path) -> list[str]:
+    """The code of a notebook, cell by cell."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
 # ---------------------------------------------------------------------------- what is done
 
 
-@cache
-def code_digest() -> str:
-    """The package and its data: a run made by other code is run again."""
-    found = hashlib.sha256()
-    package = Path(__file__).parent
-    data = [path for path in sorted((ROOT / "data").rglob("*")) if path.is_file()]
-    for path in [*sorted(package.rglob("*.py")), *data]:
-        if path.parent != package or path.name not in NOT_SEEN:
-            found.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return found.hexdigest()
+def modules_of(notebook: Path) -> set[str]:
+    """The modules of gamekit that a notebook uses: by `gk.name`, and by import."""
+    found = {"gamekit.notebook.report", "gamekit.drawing"}  # positions draw themselves
+    for source in code_cells(notebook):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "gk":
+                module = "analysis.plot" if node.attr == "plot" else gamekit.WHERE.get(node.attr)
+                found |= {f"gamekit.{module}"} if module else set()
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gamekit"):
+                found |= {str(node.module), *(f"{node.module}.{name.name}" for name in node.names)}
+    return found
 
 
 def digest(run: Run) -> str:
-    """Everything a run's result depends on: notebook, parameters, package, and the runs it reads."""
+    """All that a run's result depends on: notebook, parameters, the code it uses, data, and the runs it reads."""
     cells = json.loads(run.notebook.read_text(encoding="utf-8"))["cells"]
-    parts = [
-        [(cell["cell_type"], "".join(cell["source"])) for cell in cells],
-        run.parameters,
-        code_digest(),
-        [_mark(need).get("files") for need in run.needs],
-    ]
+    data = [(path.name, path.read_text("utf-8")) for path in sorted(DATA.rglob("*")) if path.is_file()]
+    parts = [[(cell["cell_type"], "".join(cell["source"])) for cell in cells], run.parameters, data,
+             code_digest(*sorted(modules_of(run.notebook))), [_mark(need).get("files") for need in run.needs]]  # fmt: skip
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -104,36 +108,28 @@ def _mark(home: Path) -> dict[str, Any]:
 def is_done(run: Run) -> bool:
     """Complete, unchanged, and every file as it was left."""
     mark = _mark(run.home)
-    there = (run.home / "notebook.ipynb").is_file()  # it may have been left out of a commit
+    there = (run.home / "notebook.ipynb").is_file()  # it is not part of a commit
     return there and mark.get("digest") == digest(run) and _files(run.home) == mark.get("files")
 
 
 def _files(home: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(home)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(home.rglob("*"))
-        if path.is_file() and path.name not in ("mark.json", "notebook.ipynb")
-    }
+    paths = [path for path in sorted(home.rglob("*")) if path.is_file()]
+    return {str(path.relative_to(home)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in paths if path.name not in ("mark.json", "notebook.ipynb")}  # fmt: skip
 
 
 def promised(notebook: Path) -> list[str]:
     """The files a notebook's cells name: `report.table("x", …)` promises `tables/x.csv`."""
-    files = []
-    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
-        source = "".join(cell["source"])
-        if cell["cell_type"] != "code" or "report." not in source:
-            continue
+    kinds = {"table": ("tables", [".csv"]), "timed": ("timed", [".csv"]), "figure": ("figures", [".svg", ".png"])}
+    files: list[str] = []
+    for source in code_cells(notebook):
         for node in ast.walk(ast.parse(source)):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-                continue
-            if ast.unparse(node.func.value) == "report":
-                name = str(node.args[0].value) if node.args and isinstance(node.args[0], ast.Constant) else ""
-                files += {
-                    "table": [f"tables/{name}.csv"],
-                    "timed": [f"timed/{name}.csv"],
-                    "findings": ["findings.json"],
-                    "figure": [f"figures/{name}.svg", f"figures/{name}.png"],
-                }.get(node.func.attr, [])
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "report.findings":
+                files.append("findings.json")
+            elif isinstance(node, ast.Call) and ast.unparse(node.func).startswith("report."):
+                folder, ends = kinds.get(ast.unparse(node.func)[7:], ("", []))
+                if node.args and isinstance(node.args[0], ast.Constant):
+                    files += [f"{folder}/{node.args[0].value}{end}" for end in ends]
     return files
 
 
@@ -144,21 +140,17 @@ def execute(run: Run, on_cell: Callable[[], object] = lambda: None, timeout: flo
     """Run a notebook; whatever happens, an error in words or a complete folder in place."""
     started = time.monotonic()
     part = run.home.with_name(f".{run.home.name}.{os.getpid()}.{secrets.token_hex(3)}")
-    watch = Watch(on_cell)
     try:
-        _sweep_up(run.home)
+        _drop_leftovers(run.home)
         part.mkdir(parents=True)
-        error = _papermill(run, part, watch, timeout) or _missing(run, part)
+        error = _papermill(run, part, Watch(on_cell), timeout) or _missing(run, part)
         if error is None:
-            facts = {
-                "digest": digest(run),
-                "notebook": run.notebook.stem,
-                "parameters": run.parameters,
-                "files": _files(part),
-                "seconds": round(time.monotonic() - started, 2),
-            }
-            (part / "mark.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            seconds = round(time.monotonic() - started, 2)
+            mark = {"digest": digest(run), "notebook": run.notebook.stem, "parameters": run.parameters,
+                    "files": _files(part), "seconds": seconds}  # fmt: skip
+            (part / "mark.json").write_text(json.dumps(mark, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
             _into_place(part, run.home)
+            _drop_unused(run)
     except OSError as problem:
         error = f"{run.label}: {problem}"
     finally:
@@ -166,8 +158,8 @@ def execute(run: Run, on_cell: Callable[[], object] = lambda: None, timeout: flo
     return Result(run, error, True, time.monotonic() - started)
 
 
-def _sweep_up(home: Path) -> None:
-    """Folders that a killed run left behind; those of a running process stay."""
+def _drop_leftovers(home: Path) -> None:
+    """Remove folders that a killed run left behind; those of a running process stay."""
     for left in home.parent.glob(f".{home.name}.*"):
         owner = left.name.removeprefix(f".{home.name}.").split(".")[0]
         try:
@@ -178,74 +170,60 @@ def _sweep_up(home: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
+def _drop_unused(run: Run) -> None:
+    """Remove measurements of earlier plans, which the finished run no longer reads."""
+    used = run.home / "measured.json"
+    names = set(json.loads(used.read_text("utf-8"))) if used.is_file() else set()
+    for folder in (run.home.parent / MEASURED / run.notebook.stem).glob("*"):
+        if folder.name not in names and (folder / "plan.json").is_file() and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def _papermill(run: Run, part: Path, watch: Watch, timeout: float | None) -> str | None:
-    """Let papermill execute a copy with a last cell of ours; the error, if any, in one line."""
+    """Let papermill execute a copy with a last cell of ours; the error, if any, in words."""
     import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
     register_engine()
-    token = secrets.token_hex(16)
-    mark = part / ".token"
+    token, mark = secrets.token_hex(16), part / ".token"
     notebook = nbformat.read(run.notebook, as_version=4)
-    last = nbformat.v4.new_code_cell(f"__import__('pathlib').Path({str(mark)!r}).write_text({token!r})")
-    notebook.cells.append(last)
+    last = f"__import__('pathlib').Path({str(mark)!r}).write_text({token!r})"
+    notebook.cells.append(nbformat.v4.new_code_cell(last))
     copy, out = part / ".in.ipynb", part / "notebook.ipynb"
     nbformat.write(notebook, copy)
-    given = dict(run.parameters)
-    if "out" in declared(run.notebook):
-        given["out"] = str(part)
     try:
         papermill.execute_notebook(
-            str(copy),
-            str(out),
-            parameters=given,
-            engine_name="gamekit",
-            progress_bar=False,
-            log_output=False,
-            watch=watch,
-            execution_timeout=timeout,
-            extra_arguments=["--log-level=CRITICAL"],
-        )
+            str(copy), str(out), parameters=run.parameters, engine_name="gamekit", progress_bar=False,
+            log_output=False, watch=watch, execution_timeout=timeout, extra_arguments=["--log-level=CRITICAL"],
+            env={**os.environ, RUN: str(part)},
+        )  # fmt: skip
     except PapermillExecutionError as error:
         return f"{run.label}: cell {watch.cell} failed with {error.ename}: {error.evalue}\n{_quoted(watch.source)}"
     except Exception as error:  # nbclient's own: a dead kernel, a timeout
-        return (
-            f"{run.label}: cell {watch.cell} ended with {type(error).__name__}: "
-            f"{str(error).splitlines()[0]}\n{_quoted(watch.source)}"
-        )
+        said = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        return f"{run.label}: cell {watch.cell} ended with {said}\n{_quoted(watch.source)}"
     if not mark.exists() or mark.read_text() != token:
-        return (
-            f"{run.label}: cell {watch.cell} left the notebook early; the cells after it never "
-            f"ran\n{_quoted(watch.source)}"
-        )
+        place = f"{run.label}: cell {watch.cell} left the notebook early"
+        return f"{place}; the cells after it never ran\n{_quoted(watch.source)}"
     done = nbformat.read(out, as_version=4)
     done.cells = done.cells[:-1]
+    done.metadata.pop("papermill", None)  # times and folders are not published
     for number, cell in enumerate(done.cells):
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
         for output in cell.get("outputs", ()):
             if output.get("name") == "stderr" and "Exception in thread" in output.get("text", ""):
                 return f"{run.label}: cell {number} started a thread that failed\n{_quoted(output['text'])}"
-    _forget_paths(done, str(part), f"results/scratch/{run.notebook.stem}")
     nbformat.write(done, out)
     copy.unlink()
     mark.unlink()
     return None
 
 
-def _forget_paths(notebook: Any, part: str, instead: str) -> None:
-    """The executed notebook is published: what papermill noted of times and folders is taken out."""
-    notebook.metadata.pop("papermill", None)
-    for cell in notebook.cells:
-        cell.metadata.pop("papermill", None)
-        cell.metadata.pop("execution", None)
-        if "injected-parameters" in cell.metadata.get("tags", []):
-            cell.source = cell.source.replace(part, instead)
-
-
 def _missing(run: Run, part: Path) -> str | None:
-    absent = [
-        name for name in promised(run.notebook) if not (part / name).is_file() or not (part / name).stat().st_size
-    ]
+    files = [part / name for name in promised(run.notebook)]
+    absent = [str(path.relative_to(part)) for path in files if not path.is_file() or not path.stat().st_size]
     return f"{run.label}: ran to its end, but did not leave {', '.join(absent)}" if absent else None
 
 
@@ -260,19 +238,23 @@ def _into_place(part: Path, home: Path) -> None:
 
 def _quoted(source: str) -> str:
     lines = source.strip().splitlines()
-    return "\n".join(f"    {line}" for line in [*lines[:6], *(["    …"] if len(lines) > 6 else [])])
+    return "\n".join(f"    {line}" for line in [*lines[:6], *(["…"] if len(lines) > 6 else [])])
 
 
 @cache
 def register_engine() -> None:
-    """Papermill's engine, with an eye on the cells."""
+    """Papermill's engine, which also tells a run's kernel where to write, and us which cell it is at."""
     import logging
 
-    from papermill.engines import NBClientEngine, papermill_engines
+    from papermill.clientwrap import PapermillNotebookClient
+    from papermill.engines import Engine, papermill_engines
 
-    class Watched(NBClientEngine):
+    class Watched(Engine):
         @classmethod
-        def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, watch: Watch, **more: Any) -> None:
+        def execute_managed_notebook(  # type: ignore[override]
+            cls, nb_man: Any, kernel_name: str, watch: Watch, env: dict[str, str], execution_timeout: float | None,
+            extra_arguments: list[str], **_: Any,
+        ) -> None:  # fmt: skip
             begin, complete = nb_man.cell_start, nb_man.cell_complete
 
             def started(cell: Any, cell_index: int | None = None, **kwargs: Any) -> None:
@@ -284,7 +266,10 @@ def register_engine() -> None:
                 watch.on_cell()
 
             nb_man.cell_start, nb_man.cell_complete = started, completed
-            super().execute_managed_notebook(nb_man, kernel_name, **more)
+            client = PapermillNotebookClient(
+                nb_man, kernel_name=kernel_name, timeout=execution_timeout, extra_arguments=extra_arguments
+            )
+            client.execute(env=env)
 
     logging.getLogger("papermill").setLevel(logging.ERROR)
     papermill_engines.register("gamekit", Watched)
@@ -294,23 +279,32 @@ def register_engine() -> None:
 
 
 def execute_all(runs: Sequence[Run], workers: int | None = None, timeout: float | None = None) -> list[Result]:
-    """Run what is not done, in parallel under one bar; a failure stops only those that need it."""
+    """Run what is not done, in parallel under one bar; a failure stops only the runs that need its tables.
+
+    The cores are shared out: as many notebooks at once as there are cores, and what is left to each one's sweeps.
+    """
     from tqdm.auto import tqdm
 
-    workers = workers or min(os.cpu_count() or 1, 8)
-    # A kernel is one worker: libraries that start threads of their own would only get in each other's way.
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    workers = workers or max(1, min(cores, 8, len(runs)))
+    # Libraries that start threads of their own would only get in each other's way.
+    for name in (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+        "JUPYTER_PLATFORM_DIRS",
+        "GAMEKIT_QUIET",
+    ):
         os.environ.setdefault(name, "1")
-    os.environ.setdefault("JUPYTER_PLATFORM_DIRS", "1")
-    os.environ.setdefault("GAMEKIT_QUIET", "1")
+    os.environ.setdefault("GAMEKIT_WORKERS", str(max(1, cores // workers)))
     results: dict[Path, Result] = {}
     total = sum(len(json.loads(run.notebook.read_text(encoding="utf-8"))["cells"]) for run in runs)
     with tqdm(total=total, unit="cell", desc="notebooks", smoothing=0.1, disable=not sys.stderr.isatty()) as bar:
 
         def one(run: Run) -> Result:
-            failed = [results[need] for need in run.needs if need in results and results[need].error]
+            failed = [results[need].run.label for need in run.needs if need in results and results[need].error]
             if failed:
-                result = Result(run, f"{run.label}: not run, since {', '.join(r.run.label for r in failed)} failed")
+                result = Result(run, f"{run.label}: not run, since {', '.join(failed)} failed")
             elif is_done(run):
                 result = Result(run, fresh=False)
             else:

@@ -16,7 +16,9 @@ from typing import Any
 
 import pandas as pd
 
-from .runner import ROOT, code_digest
+from ..jit.source import code_digest
+from .data import ROOT
+from .report import machine
 
 VERDICTS = ("reproduced", "refuted", "undecided")
 STYLE = (Path(__file__).parent / "site.css").read_text(encoding="utf-8")
@@ -213,7 +215,6 @@ def _provenance(profile: str, books: Sequence[dict[str, Any]]) -> str:
     import numpy as np
 
     from .. import __version__
-    from ..reports.desk import machine
 
     try:
         commit = subprocess.run(
@@ -224,7 +225,7 @@ def _provenance(profile: str, books: Sequence[dict[str, Any]]) -> str:
         where = ""
     seconds = sum(book["mark"]["seconds"] for book in books)
     facts = [
-        f"gamekit {__version__}{where}, code and data {code_digest()[:12]}",
+        f"gamekit {__version__}{where}, code and data {code_digest('gamekit.notebook.report')[:12]}",
         f"profile {profile}",
         f"Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}, pandas "
         f"{pd.__version__}",

@@ -1,4 +1,4 @@
-"""The notebooks by profile, or one with parameters of one's own, or a grid of them; checked before anything runs."""
+"""All notebooks of a profile, one notebook with given parameters, or a grid of them; checked before anything runs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import yaml
 
 from ..errors import nearest
 from . import site
+from .data import NOTEBOOKS, RESULTS, ROOT
 from .parameters import ParameterError, check, declared
-from .runner import ROOT, Result, Run, execute_all
-
-NOTEBOOKS, RESULTS = ROOT / "notebooks", ROOT / "results"
+from .report import shown_path
+from .runner import Result, Run, execute_all
 
 
 # ------------------------------------------------------------------------------- profiles
 
 
 def profiles() -> dict[str, Any]:
-    """The one place of all sizes: `gamekit/profiles.yaml`."""
+    """All sizes in one place: `gamekit/notebook/profiles.yaml`."""
     return yaml.safe_load((Path(__file__).parent / "profiles.yaml").read_text(encoding="utf-8"))
 
 
@@ -45,15 +45,9 @@ def plan(profile: str, only: str | Sequence[str] | None = None) -> list[Run]:
     for name in sorted(chosen, key=lambda n: order.get(n, -1)):
         given = dict(known["profiles"][profile].get(name) or {})
         allowed = declared(NOTEBOOKS / f"{name}.ipynb")
-        given |= {key: value for key, value in (("profile", profile), ("results", _shown(home))) if key in allowed}
         needs = tuple(home / need for need in known["needs"].get(name, ()))
         runs.append(Run(NOTEBOOKS / f"{name}.ipynb", check(name, allowed, given), home / name, needs))
     return runs
-
-
-def _shown(path: Path) -> str:
-    """A path as it is written: from the project's root, where it lies inside."""
-    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def _named(wanted: str, names: Sequence[str]) -> str:
@@ -81,7 +75,7 @@ def report(profile: str = "quick", only: str | Sequence[str] | None = None, work
     fresh = sum(result.fresh for result in results)
     print(
         f"{fresh} of {len(results)} notebooks run, {len(results) - fresh} unchanged, "
-        f"{time.monotonic() - started:.1f} s; open {index.relative_to(ROOT)}"
+        f"{time.monotonic() - started:.1f} s; open {shown_path(index)}"
     )
     return code
 
@@ -136,10 +130,7 @@ def run_notebook(
     if grid:
         collect(base, [(point, r.run.home) for point, r in zip(points, results, strict=True) if not r.error])
     where = base if grid else runs[0].home
-    print(
-        f"{sum(not r.error for r in results)} of {len(results)} runs complete; see "
-        f"{where.relative_to(ROOT) if where.is_relative_to(ROOT) else where}"
-    )
+    print(f"{sum(not r.error for r in results)} of {len(results)} runs complete; see {shown_path(where)}")
     return code
 
 

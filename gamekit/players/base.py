@@ -153,11 +153,11 @@ def register(kind: type[Player]) -> type[Player]:
     return kind
 
 
-def player(spec: str | Spec | Player | Callable[[Position], str]) -> Player:
-    """A player from its spec, or from a function of a position that returns a move.
+def player(spec: str | Spec | Player | Callable[[Position], str], /, **parameters: Any) -> Player:
+    """A player from its name and parameters, from a spec, or from a function of a position that returns a move.
 
-    >>> player("alphabeta(depth=2)").choose(__import__("gamekit").game("connect_four").start()).depth
-    2
+    >>> player("alphabeta", depth=2, heuristic="windows")
+    gk.player('alphabeta(depth=2,heuristic=windows)')
     """
     if isinstance(spec, Player):
         return spec
@@ -165,4 +165,4 @@ def player(spec: str | Spec | Player | Callable[[Position], str]) -> Player:
         return Function(spec)
     wanted = parse(spec)
     kind = PLAYERS[find("player", wanted.name, PLAYERS)]
-    return kind(**wanted.settings)
+    return kind(**{**wanted.settings, **parameters})
