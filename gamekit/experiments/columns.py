@@ -29,7 +29,7 @@ COLUMNS: dict[str, pa.Schema] = {
         "moves:text note:text elapsed:number"
     ),
     "moves": _schema(
-        "game:word player:word opponent:word pair:int player_first:yes opening:word luck:int termination:word winner:int "
+        "game:word player:word opponent:word pair:int player_first:yes opening:word luck:int moves_id:int termination:word winner:int "
         "ply:int mover:word move:word value:number reached:int generated:int stopped_by:word expected:word "
         "deterministic:yes timed:yes elapsed:number"
     ),

@@ -139,6 +139,7 @@ class Games:
             yield {
                 **self._facts,
                 **shared,
+                "moves_id": hash_of(r.moves),
                 "ply": ply,
                 "mover": "player" if (seat == 1) == r.player_first else "opponent",
                 "move": move,

@@ -14,7 +14,7 @@ import html
 import json
 import os
 import platform
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,13 +166,14 @@ class Report:
 
         display(Markdown(text))
 
-    def claim(self, id: str, verdict: str, because: str) -> None:
-        """Give a verdict on a claim in `data/claims.yaml`; the tables and figures just shown are its evidence.
+    def claim(self, id: str, verdict: str, because: str, evidence: Sequence[str] = ()) -> None:
+        """Give a verdict on a claim in `data/claims.yaml`.
 
         Args:
             id: the claim.
             verdict: "reproduced", "refuted" or "undecided".
             because: the evidence in one sentence, with its numbers.
+            evidence: names of tables and figures; without, those shown since the verdict before.
         """
         from IPython.display import HTML, display
 
@@ -182,7 +183,8 @@ class Report:
         if verdict not in VERDICTS:
             raise GamekitError(f"claim {id}: verdict={verdict!r} is not allowed; a verdict is {', '.join(VERDICTS)}")
         self._judged = True
-        self._claims[id] = {"verdict": verdict, "because": because, "evidence": list(self._shown)}
+        rests_on = [one for one in self._shown if not evidence or one.partition("/")[2] in evidence]
+        self._claims[id] = {"verdict": verdict, "because": because, "evidence": rests_on}
         self._write_json("claims.json", self._claims)
         one = known[id]
         where = f"Report {one['report']}, {one['section']}"
