@@ -291,7 +291,7 @@ def _estimate(name: str, values: np.ndarray, samples: np.ndarray, kind: str = "m
         n = int(unit.max()) + 1
         if kind != "rate":  # samples of more rows weigh more, so that the averages have the rows' mean
             _, low, high = mean_interval(centre + np.bincount(unit, values - centre) * n / len(values))
-        if kind == "points":
+        if kind == "points" and not isnan(high):
             low, high = max(0.0, low), min(1.0, high)
         if kind == "rate" or (kind == "points" and isnan(high)):
             low, high = wilson(centre * n, n)

@@ -192,6 +192,6 @@ def check_globals(owner: str, allowed: Mapping[str, Declared], variables: Mappin
         given |= {
             name: value
             for name, value in variables.items()
-            if isinstance(value, plain) and not name.startswith("_") and name not in SHELL
+            if isinstance(value, plain) and not name.startswith("_") and not name.isupper() and name not in SHELL
         }
     check(owner, allowed, given)

@@ -85,12 +85,9 @@ class Report:
 
     @property
     def results(self) -> Path:
-        """The folder of all runs: that of this profile, else the latest that is there."""
-        if RUN in os.environ:
-            return self.out.parent
-        return next(
-            (RESULTS / p for p in ("quick", "full") if any((RESULTS / p).glob("*/mark.json"))), RESULTS / "full"
-        )
+        """The folder of all runs: that of this profile, else the quick or the full one, whichever is there."""
+        known = [*([self.out.parent] if RUN in os.environ else []), RESULTS / "quick", RESULTS / "full"]
+        return next((home for home in known if any(home.glob("*_*/mark.json"))), known[0])
 
     @property
     def profile(self) -> str:
