@@ -1,36 +1,88 @@
-"""Claims and printed numbers as data: complete, judged, and read with care."""
+"""Claims and printed numbers as data: complete, judged once by a notebook, and read with care."""
 
 from __future__ import annotations
 
+import ast
+import json
+from collections import Counter
+
 import pandas as pd
 import pytest
-from gamekit.reports import conga, connect_four, judges, mnk, printed
 
+import gamekit as gk
 from gamekit.errors import GamekitError
-from gamekit.notebook import claims, data
+from gamekit.notebook import claims, data, printed
+from gamekit.notebook.data import NOTEBOOKS
+from gamekit.notebook.runner import code_cells
 
 
-def test_every_claim_is_complete_and_judged():
-    found = claims.claims()
-    assert len(found) >= 25
-    assert {one["report"] for one in found} >= {"000", "001", "002", "003", "004"}
-    assert len({one["id"] for one in found}) == len(found)
-    assert set(claims.JUDGES) == {one["id"] for one in found}
+def judged(notebook):
+    """The ids that a notebook's cells give a verdict on."""
+    calls = [
+        node
+        for source in code_cells(notebook)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "report.claim"
+    ]
+    return [ast.literal_eval(call.args[0]) for call in calls]
 
 
-def test_the_tables_a_claim_reads_are_promised():
-    from gamekit.notebook.runner import promised
-    from gamekit.notebook.suite import NOTEBOOKS
+def test_every_claim_is_complete_and_gets_one_verdict():
+    found = claims.statements()
+    assert len(found) >= 50
+    assert {one["report"] for one in found.values()} == {"000", "001", "002", "003", "004", "all five"}
+    verdicts = Counter(id for path in NOTEBOOKS.glob("[0-9]*_*.ipynb") for id in judged(path))
+    assert set(verdicts) == set(found)
+    assert max(verdicts.values()) == 1, verdicts.most_common(3)
 
-    for one in claims.claims():
-        for table in one["tables"]:
-            notebook, name = table.split("/")
-            assert f"tables/{name}.csv" in promised(NOTEBOOKS / f"{notebook}.ipynb"), one["id"]
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"tset": "x."}, "unknown field 'tset'"),
+        ({"test": None}, "test has to be a text"),
+        ({"claim": ""}, "claim has to be a text"),
+    ],
+)
+def test_a_claim_that_is_not_whole_is_refused(monkeypatch, change, said):
+    good = {"id": "a", "report": "000", "section": "1", "claim": "c.", "test": "t."}
+    monkeypatch.setattr(claims, "data_file", lambda name: [good | change])
+    claims.statements.cache_clear()
+    try:
+        with pytest.raises(GamekitError, match=said):
+            claims.statements()
+    finally:
+        claims.statements.cache_clear()
 
 
-def test_a_missing_table_is_named_with_the_notebook_that_makes_it(tmp_path):
-    with pytest.raises(GamekitError, match=r"10_conga/same_function is missing.*10_conga makes it"):
-        claims.verdicts(tmp_path)
+def test_verdicts_are_collected_and_what_no_notebook_judged_is_undecided(tmp_path):
+    verdict = {"verdict": "refuted", "because": "it is so", "evidence": ["tables/a", "figures/a"]}
+    for name in ("10_conga", ".10_conga.123.draft"):  # the draft of a running notebook does not count
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "claims.json").write_text(json.dumps({"conga_rates": verdict}))
+    found = claims.collect(tmp_path).set_index("id")
+    assert found.loc["conga_rates", ["verdict", "notebook", "evidence"]].tolist() == [
+        "refuted",
+        "10_conga",
+        "tables/a, figures/a",
+    ]
+    assert set(found.verdict.drop("conga_rates")) == {"undecided"}
+    (tmp_path / "20_candy").mkdir()
+    (tmp_path / "20_candy" / "claims.json").write_text(json.dumps({"conga_rates": verdict}))
+    with pytest.raises(GamekitError, match="judged by 10_conga and 20_candy"):
+        claims.collect(tmp_path)
+
+
+def test_printed_numbers_are_frames_mappings_and_facts():
+    table = printed("000", "heuristics")
+    assert isinstance(table, pd.DataFrame)
+    assert table.win_rate.between(0, 1).all()
+    sample = printed("000", "sample")
+    assert gk.game("conga").replay(sample.moves).winner == 1
+    with pytest.raises(GamekitError, match="did you mean 'heuristics'"):
+        printed("000", "heuristcs")
+    with pytest.raises(AttributeError, match="did you mean 'moves'"):
+        _ = sample.move
 
 
 def test_a_missing_data_file_is_named(monkeypatch, tmp_path):
@@ -41,29 +93,3 @@ def test_a_missing_data_file_is_named(monkeypatch, tmp_path):
             printed("000", "heuristics")
     finally:
         data.data_file.cache_clear()
-
-
-def test_verdicts_follow_the_interval():
-    table = pd.DataFrame(
-        [
-            {"heuristic": "squares", "rate": 20, "low": 10, "high": 30},
-            {"heuristic": "moves", "rate": 50, "low": 40, "high": 60},
-        ]
-    )
-    assert judges.conga_squares_worst(table)[0] == "reproduced"
-    assert judges.conga_squares_worst(table.assign(high=[45, 60]))[0] == "undecided"
-    assert judges.conga_squares_worst(table.assign(low=[70, 40], high=[80, 60]))[0] == "refuted"
-    order = pd.DataFrame([{"depth": 6, "order": "report: x", "of_listed": 120, "low": 105, "high": 140}])
-    assert judges.c4_order(order)[0] == "refuted"
-    assert judges.c4_order(order.assign(low=90))[0] == "undecided"
-    assert judges.c4_order(order.assign(low=60, high=90))[0] == "reproduced"
-
-
-def test_printed_numbers_are_reproduced_where_they_are_facts():
-    assert (connect_four.example().ours == connect_four.example().printed).all()
-    assert mnk.examples().query("open_end == 0.25").fits.eq("yes").all()
-    assert mnk.examples().query("open_end == 0.5").fits.eq("no").all()
-    assert mnk.dead_lines().eval("streak_alive == printed").all()
-    assert connect_four.printed_games().agree.eq("yes").all()
-    assert conga.perft(5).sequences.tolist() == [3, 8, 96, 1112, 13536]
-    assert conga.sample_game()[-1].winner == 1

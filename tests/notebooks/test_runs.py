@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import html.parser
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from shutil import which
 from urllib.parse import unquote
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 from playwright.sync_api import sync_playwright
 
 from gamekit.notebook import runner, site, suite
@@ -21,7 +30,7 @@ def results(tmp_path_factory):
     suite.RESULTS = home
     try:
         done = runner.execute_all(suite.plan("tiny"))
-        yield home, {result.run.name: result for result in done}
+        yield home, {result.run.home.name: result for result in done}
     finally:
         suite.RESULTS = before
 
@@ -63,11 +72,54 @@ def test_a_changed_parameter_or_a_damaged_table_runs_again(results):
 def test_two_runs_give_the_same_bytes(results, tmp_path):
     _, done = results
     run = done["20_candy"].run
-    again = runner.Run(run.notebook, run.parameters, tmp_path / run.name)
+    again = runner.Run(run.notebook, run.parameters, tmp_path / run.home.name)
     assert runner.execute(again).error is None
     for folder in ("tables", "figures"):
         for path in (run.home / folder).iterdir():
             assert path.read_bytes() == (again.home / folder / path.name).read_bytes(), path.name
+
+
+def test_cells_can_be_run_twice_in_one_kernel(results, tmp_path):
+    """Run All, then Run All again: the notebook's own variables are no misspelt parameters."""
+    _, done = results
+    for name in ("10_conga", "60_search"):
+        run = done[name].run
+        book = json.loads(run.notebook.read_text(encoding="utf-8"))
+        first, *rest = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+        first["source"] = "".join(first["source"]) + "".join(f"\n{k} = {v!r}" for k, v in run.parameters.items())
+        book["cells"] = [{**cell, "id": f"{i}-{cell['id']}"} for i in (1, 2) for cell in (first, *rest)]
+        twice = nbformat.reads(json.dumps(book), as_version=4)
+        client = NotebookClient(twice, timeout=300)
+        client.execute(env={**os.environ, "GAMEKIT_RUN": str(tmp_path / name), "GAMEKIT_WORKERS": "1"})
+        assert (tmp_path / name / "findings.json").is_file()
+
+
+def test_a_notebook_killed_in_its_sweep_resumes_with_the_games_already_played(tmp_path):
+    """Runner and kernel are killed; the next run reads what was stored, and ends with the same tables."""
+    sizes = ["games=3000", "switch_games=2", "depths=1", "positions=200", "heuristics=moves"]
+    options = [word for size in sizes for word in ("-p", size)]
+    command = [sys.executable, "-m", "gamekit.cli", "run", "10_conga", *options, "--out"]
+    quiet = {**os.environ, "GAMEKIT_WORKERS": "1"}
+    process = subprocess.Popen([*command, str(tmp_path / "killed")], env=quiet, start_new_session=True)
+    parts: list[Path] = []
+    while not parts and process.poll() is None:
+        time.sleep(0.05)
+        parts = list((tmp_path / "killed" / "measured" / "10_conga").glob("heuristics-*/parts/*.parquet"))
+    kernels = [
+        int(pid) for task in Path(f"/proc/{process.pid}/task").glob("*/children") for pid in task.read_text().split()
+    ]
+    assert kernels
+    for pid in (process.pid, *kernels):  # the kernel has a session of its own
+        os.kill(pid, signal.SIGKILL)
+    process.wait()
+    assert parts, "it ended before it could be killed"
+    kept = {path: path.stat().st_mtime_ns for path in parts}
+    assert not (tmp_path / "killed" / "run").exists()
+    for folder in ("killed", "whole"):
+        subprocess.run([*command, str(tmp_path / folder)], env=quiet, check=True, capture_output=True)
+    assert {path: path.stat().st_mtime_ns for path in parts} == kept
+    for path in sorted((tmp_path / "whole" / "run").glob("tables/*.csv")):
+        assert path.read_bytes() == (tmp_path / "killed" / "run" / "tables" / path.name).read_bytes(), path.name
 
 
 class Links(html.parser.HTMLParser):

@@ -26,6 +26,7 @@ NAMES = [
     "80_claims",
     "90_lab",
 ]
+EXPERIMENTS = [path for path in ALL if path.stem in NAMES[1:8]]
 REPORTS = [path for path in ALL if path.stem in NAMES[1:9]]  # a lab defines things, and a tour need not find any
 
 
@@ -59,11 +60,26 @@ def test_no_outputs_and_a_title(path):
     assert source(cells(path, "markdown")[0]).startswith("# ")
 
 
-@pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.stem)
-def test_reports_define_nothing(path):
-    for cell in cells(path, "code"):
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda p: p.stem)
+def test_the_experiment_is_in_the_cells(path):
+    """Each experiment notebook measures by itself, in the package's general verbs, and keeps what it measured."""
+    code = "\n".join(map(source, cells(path, "code")))
+    called = {ast.unparse(node.func) for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)}
+    assert called & {"gk.sweep", "gk.searches", "gk.accuracy", "gk.values"}
+    assert "report.folder" in called
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("gamekit"):
+            assert node.module == "gamekit.notebook", f"{node.module} is no verb of the package"
+    assert "interval(" not in code, "intervals come from the summaries"
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda p: p.stem)
+def test_no_cell_changes_a_parameter(path):
+    names = set(declared(path))
+    for cell in cells(path, "code")[1:]:
         for node in ast.walk(ast.parse(source(cell))):
-            assert not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)), source(cell)
+            assert not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in names), node.id
+            assert not (isinstance(node, ast.arg) and node.arg in names), node.arg
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.stem)
@@ -93,10 +109,9 @@ def test_every_promise_is_made_once(path):
 
 
 @pytest.mark.parametrize("name", [path.stem for path in ALL])
-def test_quick_is_the_notebooks_own_defaults(name):
+def test_profiles_name_parameters_and_allowed_values(name):
     allowed = declared(NOTEBOOKS / f"{name}.ipynb")
     for profile, sizes in profiles()["profiles"].items():
         for key, value in (sizes.get(name) or {}).items():
             assert allowed[key].check(name, value) == value, f"{profile}: {key}"
-            if profile == "quick":
-                assert allowed[key].default == value, f"{key} differs from the notebook's default"
+    assert not profiles()["profiles"]["quick"], "the quick profile is the notebooks' own defaults"

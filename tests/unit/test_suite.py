@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gamekit.notebook import runner, suite
-from gamekit.notebook.parameters import ParameterError, check, declared, given_in, read_cell, split
+from gamekit.notebook.parameters import ParameterError, check, check_globals, declared, read_cell, split
 
 CELL = """depth: int = 3      # [1..8] plies
 ties: str = "first"  # [first|random] ties
@@ -69,10 +69,13 @@ def test_a_misspelt_name_is_refused_with_the_right_one():
 
 
 def test_a_running_notebook_refuses_what_papermill_let_through():
-    given = {"depth": 3, "_private": 1, "In": [], "module": json}
-    assert given_in(given, DECLARED, "book") == {"depth": 3}
+    given = {"depth": 3, "_private": 1, "In": [], "module": json, "COLOURS": {"a": 1}}
+    check_globals("book", DECLARED, given, strict=True)
     with pytest.raises(ParameterError, match="dpeth"):
-        given_in({**given, "dpeth": 4}, DECLARED, "book")
+        check_globals("book", DECLARED, {**given, "dpeth": 4}, strict=True)
+    check_globals("book", DECLARED, {**given, "line": "44"}, strict=False)  # a second Run All
+    with pytest.raises(ParameterError, match="depth=9"):
+        check_globals("book", DECLARED, {**given, "depth": 9}, strict=False)
 
 
 def test_good_values_pass_and_typed_ones_are_read():
@@ -98,7 +101,7 @@ def test_unknown_profiles_and_notebooks_are_refused():
         suite.plan("quik")
     with pytest.raises(ParameterError, match="no notebook"):
         suite.plan("quick", ["11_nothing"])
-    assert [run.name for run in suite.plan("quick", "10")] == ["10_conga"]
+    assert [run.home.name for run in suite.plan("quick", "10")] == ["10_conga"]
 
 
 # --------------------------------------------------------------- notebooks that misbehave
@@ -131,8 +134,9 @@ def book(folder: Path, *sources: str) -> Path:
     return path
 
 
-PARAMETERS = 'out: str = "x"  # where\nsize: int = 1  # [1..9] a size\n'
-DESK = """import pathlib
+PARAMETERS = "size: int = 1  # [1..9] a size\n"
+DESK = """import os, pathlib
+out = os.environ["GAMEKIT_RUN"]
 class Desk:
     def table(self, name, text):
         pathlib.Path(out, "tables").mkdir(exist_ok=True)
