@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from gamekit.matches.match import play_game
+from gamekit.matches.single_game import play_game
 
 import gamekit as gk
 from gamekit.heuristics import HEURISTICS
