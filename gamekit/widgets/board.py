@@ -18,15 +18,8 @@ from .base import Live, bars, ending, value_for_first
 from .think import Thought
 
 HINT = "search(seconds=1,table=on,order=best+history+centre)"
-AGENTS = [
-    "you",
-    "random",
-    "greedy",
-    *(f"alphabeta(depth={depth})" for depth in (2, 4, 6)),
-    HINT,
-    "montecarlo(playouts=1000)",
-    "uct(seconds=1)",
-]
+SEARCHES = [f"alphabeta(depth={depth})" for depth in (2, 4, 6)]
+AGENTS = ["you", "random", "greedy", *SEARCHES, HINT, "montecarlo(playouts=1000)", "uct(seconds=1)"]
 PREVIEWED = 20_000  # cells to compare for previews; a larger custom game does without
 OVER = "the game is over; start a new one, or undo"
 
@@ -48,7 +41,6 @@ class Board(Live):
         self.told: dict[str, Any] | None = None  # what the last agent thought
         self.hinting = False  # the thought is about a hint
         self.hint: str | None = None
-        self.curve = [value_for_first(position, self._judge)]
         self.running = self._with_person  # agents go on by themselves
         self._go_on()
 
@@ -94,7 +86,6 @@ class Board(Live):
         after = self.position.play(move)
         self._drop_thought()
         self._move_to(after)
-        self._go_on()
 
     def do_why(self, row: int, col: int, start: list[int] | None = None) -> None:
         """Say why a click there is no move."""
@@ -124,7 +115,6 @@ class Board(Live):
         before, self.running = self.position, self._with_person
         while self.position.parent is not None and self.position is not self.first:
             self.position = self.position.parent
-            self.curve.pop()
             if not self.running or self.mover is None:
                 break
         if before is self.position:
@@ -134,7 +124,7 @@ class Board(Live):
 
     def do_new(self) -> None:
         self._drop_thought()
-        self.position, self.told, self.hint, self.curve = self.first, None, None, self.curve[:1]
+        self.position, self.told, self.hint = self.first, None, None
         self.running = self._with_person
         for seat, player in enumerate(self.players):
             if player is not None:
@@ -203,12 +193,9 @@ class Board(Live):
 
     def _think(self, player: Player, hinting: bool = False) -> None:
         self.hinting = hinting
-        self.thought = Thought(player, self.position, self._thought_out, self._tick)
+        self.thought = Thought(player, self.position, self._thought_out, lambda nodes: self.send({"nodes": nodes}))
         self.show()
         self.thought.start()
-
-    def _tick(self, thought: Thought) -> None:
-        self.send({"nodes": thought.nodes})
 
     def _thought_out(self, thought: Thought) -> None:
         while not self.lock.acquire(timeout=0.02):  # whoever holds it may be waiting for this thread to end
@@ -232,7 +219,6 @@ class Board(Live):
             self.show()
         else:
             self._move_to(self.position.after(thought.choice.code))
-            self._go_on()
 
     def _drop_thought(self) -> None:
         if self.thought is not None:
@@ -241,7 +227,7 @@ class Board(Live):
 
     def _move_to(self, after: Position) -> None:
         self.position, self.hint = after, None
-        self.curve.append(value_for_first(after, self._judge))
+        self._go_on()
 
     def leave(self) -> None:
         self._drop_thought()
@@ -317,7 +303,7 @@ class Board(Live):
             "marks": self.game.players,
             "agents": AGENTS,
             "told": self.told,
-            "curve": self.curve,
+            "curve": [value_for_first(position, self._judge) for position in self.position.history],
             "line": self.position.line,
             "score": self.game.score(self.position.record),
         }

@@ -12,18 +12,17 @@ from ..players import Choice, Player
 from ..search import montecarlo, workspace
 
 TICK = 0.2  # seconds between two signs of life
+Done = Callable[["Thought"], None]
 
 
 class Thought:
     """One player thinking about one position. `done(thought)` is called at the end, on this thread.
 
-    The engines ask every few milliseconds whether to go on; there the thread reports its nodes, and there it
-    ends when it is told to `stop`, with the best move so far. A player written in Python cannot be asked.
+    The engines ask every few milliseconds whether to go on; then `tick(nodes)` is called, and the engine ends, with the
+    best move so far, if `stop` was. A player written in Python cannot be asked.
     """
 
-    def __init__(
-        self, player: Player, position: Position, done: Callable[[Thought], None], tick: Callable[[Thought], None]
-    ):
+    def __init__(self, player: Player, position: Position, done: Done, tick: Callable[[int], None]):
         self.player, self.position, self._done, self._tick = player, position, done, tick
         self.choice: Choice | None = None
         self.error: BaseException | None = None
@@ -50,23 +49,22 @@ class Thought:
         """Whether the player can be asked to stop."""
         return self._engine is not None
 
-    @property
-    def nodes(self) -> int:
+    def _nodes(self) -> int:
         """Positions generated so far."""
         if hasattr(self._engine, "counts"):
             return int(self._engine.counts[workspace.GENERATED])
-        return int(self._engine.register[montecarlo.GENERATED]) if hasattr(self._engine, "register") else 0
+        return int(self._engine.register[montecarlo.GENERATED])
 
     def _ask(self) -> bool:
         now = time.monotonic()
         if now - self._ticked > TICK and self.wanted:
             self._ticked = now
-            self._tick(self)
+            self._tick(self._nodes())
         return self._halt.is_set()
 
     def _run(self) -> None:
         try:
-            if self.player.game is None or self.player.game != self.position.game:
+            if self.player.game != self.position.game:
                 self.player.begin(self.position.game)
             if self.stoppable:
                 run = type(self._engine).run.__get__(self._engine)
