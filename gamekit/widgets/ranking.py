@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from IPython import get_ipython
 from IPython.display import display
 
-from ..analysis.summaries import PLAYED, both_sides, win_rates
 from ..core import Game
 from ..errors import GamekitError
 from ..experiments.grids import fitting_heuristics
@@ -25,12 +23,15 @@ from ..matches.openings import opening_lines
 from ..players import player as player_of
 from .checkup import board_of
 
+if TYPE_CHECKING:
+    import pandas as pd  # takes its time to load, and the other widgets do without
+
 BATCH = 10  # games of a pair between two looks at the clock
 REDRAW = 0.25  # seconds between two drawings of the chart
-KEPT = [
-    *(*PLAYED, "pair", "luck", "deterministic", "timed", "result", "points", "termination", "turns"),
-    *("generated", "own_moves", "opponent_generated", "opponent_moves"),
-]  # what `win_rates` needs; parameters differ from pair to pair
+COUNTED = [
+    *("game", "player", "opponent", "player_first", "moves_id", "pair", "luck", "deterministic", "timed", "result"),
+    *("points", "termination", "turns", "generated", "own_moves", "opponent_generated", "opponent_moves"),
+]  # what a summary needs of a game; parameters differ from pair to pair
 
 
 @dataclass
@@ -39,7 +40,7 @@ class Ranking:
 
     game: str
     depth: int
-    names: list[str]  # the heuristics, the one to be ranked first
+    names: list[str]  # of the heuristics; the first is the one being ranked
     games: dict[tuple[str, str], pd.DataFrame] = field(default_factory=dict)  # pair of heuristics → distinct games
     seconds: float = 0.0
     running: bool = True
@@ -53,6 +54,10 @@ class Ranking:
         `points` is a share (a draw counts half) with its interval over `games`; the ranked heuristic `won` so many
         points when it `met` the one in this row.
         """
+        import pandas as pd
+
+        from ..analysis.summaries import both_sides, win_rates
+
         columns = ["heuristic", "points", "points_low", "points_high", "games", "won", "met"]
         if not self.games:
             return pd.DataFrame(columns=columns)
@@ -70,10 +75,12 @@ class Ranking:
 
     def add(self, one: str, other: str, played: pd.DataFrame) -> int:
         """Take the games of two heuristics in; how many of them are new."""
+        import pandas as pd
+
         self.__dict__.pop("table", None)
         known = self.games.get((one, other))
-        named = played[KEPT].assign(player=one, opponent=other)
-        self.games[one, other] = pd.concat([known, named], ignore_index=True).drop_duplicates(PLAYED)
+        both = pd.concat([known, played[COUNTED].assign(player=one, opponent=other)], ignore_index=True)
+        self.games[one, other] = both.drop_duplicates(["player_first", "moves_id"])
         return len(self.games[one, other]) - (0 if known is None else len(known))
 
     def _head(self) -> str:
@@ -92,46 +99,48 @@ class Ranking:
 
     def _repr_html_(self) -> str:
         rows = "".join(self._row(row) for row in self.table.itertuples())
-        scale = _scale("".join(f'<text x="{x:.0%}" y="14" text-anchor="middle">{x:.0%}</text>' for x in (0, 0.5, 1)))
+        marks = "".join(f'<text x="{x}%" y="14" text-anchor="middle">{x} %</text>' for x in (0, 50, 100))
         return (
             f"<div class='gk-ranking'><b>{html.escape(self._head())}</b><br>"
             "<small>share of points, a draw counting half, with 95 % intervals</small>"
-            f"<table><tr><th></th><th>{scale}</th><th></th><th></th></tr>{rows}</table></div>"
+            f"<table><tr><th></th><th>{_strip(marks)}</th><th></th><th></th></tr>{rows}</table></div>"
         )
 
     def _row(self, row: Any) -> str:
         mine = row.heuristic == self.names[0]
         colour, at = ("#e69f00" if mine else "#3d8fc4"), f"{row.points:.1%}"
-        drawn = f'<circle cx="{at}" cy="10" r="5.5" fill="{colour}"/>'
+        drawn = '<line x1="50%" x2="50%" y1="0" y2="100%" stroke="currentColor" opacity="0.3"/>'
+        drawn += f'<circle cx="{at}" cy="10" r="5.5" fill="{colour}"/>'
         if row.points_low == row.points_low:  # an interval is known
             drawn += f'<line x1="{row.points_low:.1%}" x2="{row.points_high:.1%}" y1="10" y2="10" stroke="{colour}" '
             drawn += 'stroke-width="4" stroke-linecap="round" opacity="0.55"/>'
         style = " style='font-weight:700'" if mine else ""
         beside = f"{row.points:.0%} of {row.games}", f"yours {row.won:g} of {row.met:g}" if row.met > 0 else ""
-        cells = "".join(f"<td style='text-align:left'>{text}</td>" for text in (_scale(drawn), *beside))
+        cells = "".join(f"<td style='text-align:left'>{text}</td>" for text in (_strip(drawn), *beside))
         return f"<tr{style}><td>{html.escape(row.heuristic[:30])}</td>{cells}</tr>"
 
     def draw(self, last: bool = False) -> None:
         """Draw the chart into the cell's output, a few times a second; outside of notebooks nothing happens."""
         if get_ipython() is None or not (last or time.monotonic() - self.drawn > REDRAW):
             return
-        bundle = {"text/html": self._repr_html_(), "text/plain": repr(self)}
         if self.handle is None:
-            self.handle = display(bundle, raw=True, display_id=True)
+            self.handle = display(self._bundle(), raw=True, display_id=True)
         else:
-            self.handle.update(bundle, raw=True)
+            self.handle.update(self._bundle(), raw=True)
         self.drawn = time.monotonic()
+
+    def _bundle(self) -> dict[str, str]:
+        return {"text/html": self._repr_html_(), "text/plain": repr(self)}
 
     def _ipython_display_(self) -> None:
         if self.handle is None:  # else the chart is in the output already
-            display({"text/html": self._repr_html_(), "text/plain": repr(self)}, raw=True)
+            display(self._bundle(), raw=True)
 
 
-def _scale(drawn: str) -> str:
-    """A strip from 0 to 100 % with its middle marked."""
-    middle = '<line x1="50%" x2="50%" y1="0" y2="100%" stroke="currentColor" opacity="0.3"/>'
+def _strip(drawn: str) -> str:
+    """A drawing whose width is 100 %."""
     style = "overflow:visible;margin:0 12px;font:11px system-ui,sans-serif;fill:currentColor"
-    return f'<svg width="300" height="20" style="{style}">{"" if "<text" in drawn else middle}{drawn}</svg>'
+    return f'<svg width="300" height="20" style="{style}">{drawn}</svg>'
 
 
 def rank(

@@ -1,4 +1,4 @@
-"""Pictures, the evaluation seen, and transcripts in the reports' own forms."""
+"""Pictures, explained evaluations, and transcripts in the reports' own forms."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_effects_are_what_changes_on_the_board(spec):
 
 
 @pytest.mark.parametrize(("game", "name"), [key for key, h in HEURISTICS.items() if not h.own])
-def test_the_parts_seen_add_up_to_the_value(game, name):
+def test_the_explained_parts_add_up_to_the_value(game, name):
     position = next(p for p in POSITIONS.values() if p.game.name == game)
     for me in (1, 2):
         evaluation = gk.explain(position, name, me)

@@ -244,7 +244,7 @@ def test_review_marks_moves_that_lost_value():
     assert not told.lost
 
 
-def test_check_and_rank_a_heuristic_of_ones_own():
+def test_check_and_rank_a_custom_heuristic():
     @gk.heuristic("conga", params={"own": 1.0})
     def lonely(board, me, params):
         score = 0.0
