@@ -1,16 +1,18 @@
-"""The command line: every duty of the package by name. Exit 0 done, 1 failed, 2 wrong use."""
+"""The command line: every task of the package by name. Exit 0 done, 1 failed, 2 wrong use."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import json
+import math
 import os
+import pkgutil
 import subprocess
 import sys
-import textwrap
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +25,11 @@ from .jit.compiled import Compiled
 from .players import PLAYERS
 from .specs import Param, write
 
+Options = argparse.Namespace
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; wrong use is one sentence on standard error."""
+    """Run the command that the arguments (default: this process's) name; returns the exit code."""
     for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a sign shows a question mark
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -47,103 +51,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def build() -> argparse.ArgumentParser:
-    hint = "Specs look like connect_four, mnk(m=5,n=5,k=4), alphabeta(depth=4); quote them."
-    parser = argparse.ArgumentParser(prog="gamekit", description="A bench for adversarial search.", epilog=hint)
-    parser.add_argument("--version", action="version", version=f"gamekit {__version__}")
-    parser.set_defaults(run=None)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-
-    def command(
-        name: str, run: Callable, about: str, *positional: str, json_too: bool = True
-    ) -> argparse.ArgumentParser:
-        made = commands.add_parser(name, help=about, description=about)
-        for word in positional:
-            made.add_argument(word, metavar=word.upper())
-        if json_too:
-            made.add_argument("--json", action="store_true", help="print JSON for a program to read")
-        made.set_defaults(run=run)
-        return made
-
-    command("games", _games, "the games and their parameters")
-    command("heuristics", _heuristics, "the heuristics of every game").add_argument("game", nargs="?", metavar="GAME")
-    command("players", _players, "the players and their parameters")
-
-    perft = command("perft", _perft, "count the lines of a game by length", "game")
-    perft.add_argument("depth", metavar="DEPTH", type=int)
-    perft.add_argument("--moves", default="", help="moves to start from")
-
-    evaluate = command("eval", _eval, "evaluate a position", "game")
-    evaluate.add_argument("--moves", default="", help="the moves that lead to it")
-    evaluate.add_argument("--heuristic", help="the heuristic (default: the game's)")
-    evaluate.add_argument("--for", dest="player", type=int, choices=(1, 2), help="the player (default: who is to move)")
-    evaluate.add_argument("--explain", action="store_true", help="also print the parts of the score")
-
-    play = command("play", _play, "let two players play one game", "game", "first", "second")
-    play.add_argument("--seed", type=int, default=0)
-    play.add_argument("--moves", default="", help="moves to start from")
-    play.add_argument("--max-plies", type=int, help="plies after which a game is stopped")
-    play.add_argument("--move-seconds", type=float, help="seconds a move may take before its player forfeits")
-
-    match = command("match", _match, "let two players play many games", "game", "first", "second")
-    match.add_argument("--games", type=int, default=100)
-    match.add_argument("--openings", type=int, help="random openings, each played by both sides")
-    match.add_argument("--seed", type=int, default=0)
-    match.add_argument("--max-plies", type=int, help="plies after which a game is stopped")
-    match.add_argument("--move-seconds", type=float, help="seconds a move may take before its player forfeits")
-    match.add_argument("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"), help="stop as soon as this is decided")
-    match.add_argument("--workers", type=int, help="processes on this machine")
-
-    compare = command("compare", _compare, "which heuristic is better, by how much, and are we sure", "game")
-    compare.add_argument("heuristics", nargs="+", metavar="HEURISTIC")
-    compare.add_argument("--depths", type=_numbers, default=[2], help="such as 1,2,3")
-    compare.add_argument("--opponents", nargs="*", default=["random"], metavar="PLAYER")
-    compare.add_argument("--games", type=int, default=100)
-    compare.add_argument("--seed", type=int, default=0)
-    compare.add_argument("--exact", type=int, metavar="N", help="also judge each by N positions solved exactly")
-
-    solve = command("solve", _solve, "the exact value of a position", "game")
-    solve.description = (
-        "The exact value for the side to move: positive wins. With gravity it is the score (how many "
-        "stones the winner still holds when about to win), in Candy the final margin, else 1, 0 or "
-        "-1. Exit 1 where something was not solved; Conga gives up after 60 s by itself."
-    )
-    where = solve.add_mutually_exclusive_group()
-    where.add_argument("--moves", default="", help="the moves that lead to it")
-    where.add_argument(
-        "--file",
-        help="a file of positions, a line of moves each; with gravity a second number is "
-        "taken for somebody's score and not looked at, so two moves are written 44",
-    )
-    solve.add_argument("--all", action="store_true", help="also the value of every legal move")
-    solve.add_argument("--seconds", type=float, help="give up after this long")
-    solve.add_argument("--megabytes", type=float, default=None, help="memory of the table")
-
-    sweep = command("sweep", _sweep, "run or resume a sweep described by a YAML file", "file", json_too=False)
-    sweep.add_argument("--out", help="the folder of the results (default: results/ and the file's name)")
-    sweep.add_argument("--workers", type=int, help="processes on this machine")
-    sweep.add_argument("--scheduler", help="the address of a Dask scheduler instead")
-
-    verify = command("verify", _verify, "check a sweep's records", "folder")
-    verify.add_argument("--repair", action="store_true", help="play damaged jobs again")
-
-    run = command("run", _run, "run a notebook with checked parameters", "notebook", json_too=False)
-    run.add_argument("-p", dest="parameters", action="append", default=[], metavar="NAME=VALUE")
-    run.add_argument("--grid", dest="grid", action="append", default=[], metavar="NAME=V1,V2")
-    run.add_argument("--out", help="the folder of the results")
-
-    report = command("report", _report, "run all notebooks and build the site", json_too=False)
-    report.add_argument("--profile", default="quick", help="quick or full")
-    report.add_argument("--only", action="append", help="just this notebook")
-
-    warm = command("warm", _warm, "compile everything now, so that nothing waits later", json_too=False)
-    warm.add_argument("--quiet", action="store_true")
-    bench = command("bench", _bench, "gamekit beside C and beside its peers", json_too=False)
-    bench.add_argument("rest", nargs=argparse.REMAINDER)
-    command("lab", _lab, "JupyterLab on 00_start_here", json_too=False)
-    return parser
-
-
 def _numbers(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
@@ -151,83 +58,155 @@ def _numbers(text: str) -> list[int]:
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of whole numbers such as 1,2,3") from None
 
 
-def _print(options: argparse.Namespace, data: Any, text: str) -> None:
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} does not look like name=value")
+    return name, value
+
+
+VALUES = """The value is for the side to move: positive wins. With gravity it is the score (how many stones the winner
+still holds when about to win), in Candy the final margin, else 1, 0 or -1. Exit 1 where something was not solved; Conga
+gives up after 60 s by itself."""
+
+# Every argument once, whatever the commands that take it; `?` and `+` say how often a positional one may stand.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "game": {"help": "a game, such as connect_four or mnk(m=5,n=5,k=4)"},
+    "game?": {"help": "only those of this game"},
+    "first": {"metavar": "PLAYER", "help": "the player who moves first, such as alphabeta(depth=4)"},
+    "second": {"metavar": "PLAYER", "help": "the opponent"},
+    "depth": {"type": int, "help": "plies"},
+    "heuristics+": {"metavar": "HEURISTIC", "help": "heuristics, such as moves or windows(count=5)"},
+    "file": {"help": "a YAML file with the arguments of gk.sweep"},
+    "folder": {"help": "the folder of a sweep or another measurement"},
+    "notebook": {"help": "a notebook's file, name or number"},
+    "rest": {"nargs": argparse.REMAINDER, "metavar": "...", "help": "options of the benchmark"},
+    "--json": {"action": "store_true", "help": "print JSON, for programs"},
+    "--moves": {"default": "", "help": "a line of moves that leads to the position, such as 4435"},
+    "--seed": {"type": int, "default": 0, "help": "random seed (default: 0)"},
+    "--games": {"type": int, "default": 100, "help": "games of every meeting (default: 100)"},
+    "--openings": {"type": int, "help": "random openings, each played by both sides"},
+    "--max-plies": {"type": int, "help": "plies after which a game is stopped"},
+    "--move-seconds": {"type": float, "help": "seconds a move may take before its player forfeits"},
+    "--sprt": {"type": float, "nargs": 2, "metavar": ("ELO0", "ELO1"), "help": "stop as soon as this is decided"},
+    "--workers": {"type": int, "help": "processes on this machine (default: all cores)"},
+    "--scheduler": {"help": "the address of a Dask scheduler instead"},
+    "--heuristic": {"help": "the heuristic (default: the game's)"},
+    "--for": {"dest": "player", "type": int, "choices": (1, 2), "help": "the player (default: who is to move)"},
+    "--explain": {"action": "store_true", "help": "also print the parts of the score"},
+    "--depths": {"type": _numbers, "default": [2], "help": "depths at which they meet, such as 1,2,3 (default: 2)"},
+    "--nodes": {"type": _numbers, "default": [1000], "help": "nodes per move at which they meet (default: 1000)"},
+    "--opponents": {"nargs": "*", "default": ["random"], "metavar": "PLAYER", "help": "whom all of them meet as well"},
+    "--exact": {"type": int, "default": 0, "metavar": "N", "help": "also judge each by N positions solved exactly"},
+    "--file": {
+        "help": "a file with a line of moves for each position; with gravity a second number is somebody's score "
+        "and ignored, so two moves are written 44"
+    },
+    "--all": {"action": "store_true", "help": "also the value of every legal move"},
+    "--seconds": {"type": float, "help": "give up after this long"},
+    "--megabytes": {"type": float, "help": "memory of the table"},
+    "--out": {"help": "the folder of the results"},
+    "--repair": {"action": "store_true", "help": "measure damaged parts again"},
+    "-p": {"type": _pair, "action": "append", "default": [], "metavar": "NAME=VALUE", "help": "a parameter"},
+    "--grid": {"type": _pair, "action": "append", "default": [], "metavar": "NAME=V1,V2", "help": "one run per value"},
+    "--profile": {"default": "quick", "help": "quick or full (default: quick)"},
+    "--only": {"action": "append", "metavar": "NOTEBOOK", "help": "just this notebook; may be repeated"},
+    "--quiet": {"action": "store_true", "help": "print nothing"},
+}
+
+
+def build() -> argparse.ArgumentParser:
+    """The parser with every command."""
+    hint = "Specs look like connect_four, mnk(m=5,n=5,k=4), alphabeta(depth=4); quote them."
+    parser = argparse.ArgumentParser(prog="gamekit", description="A bench for adversarial search.", epilog=hint)
+    parser.add_argument("--version", action="version", version=f"gamekit {__version__}")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    def command(run: Callable, about: str, name: str, *arguments: str, more: str = "") -> None:
+        made = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}. {more}")
+        made.set_defaults(run=run)
+        for word in arguments:
+            how = ARGUMENTS[word]
+            if word[0] != "-":
+                how = {"metavar": word.strip("?+").upper(), **({"nargs": word[-1]} if word[-1] in "?+" else {}), **how}
+            made.add_argument(word.strip("?+"), **how)
+
+    two = ("game", "first", "second")
+    rules = ("--seed", "--max-plies", "--move-seconds", "--json")
+    many = ("--games", "--openings", "--sprt", "--workers")
+    compared = ("game", "heuristics+", "--depths", "--nodes", "--opponents", "--games", "--exact", "--seed", "--json")
+    solved = ("--moves", "--file", "--all", "--seconds", "--megabytes", "--json")
+    command(_games, "list the games and their parameters", "games", "--json")
+    command(_heuristics, "list the heuristics and their parameters", "heuristics", "game?", "--json")
+    command(_players, "list the players and their parameters", "players", "--json")
+    command(_perft, "count the lines of play by length", "perft", "game", "depth", "--moves", "--json")
+    command(_eval, "evaluate a position", "eval", "game", "--moves", "--heuristic", "--for", "--explain", "--json")
+    play, compare = _call("matches.single_game", "play_game"), _call("analysis.compare", "compare")
+    command(play, "let two players play one game", "play", *two, "--moves", *rules)
+    command(_match, "let two players play many games", "match", *two, *many, *rules)
+    command(compare, "find out which heuristic is better, and how sure that is", "compare", *compared)
+    command(_solve, "compute the exact value of a position", "solve", "game", *solved, more=VALUES)
+    command(_sweep, "run or resume a sweep described by a file", "sweep", "file", "--out", "--workers", "--scheduler")
+    command(_verify, "check every byte of a measurement's folder", "verify", "folder", "--repair", "--json")
+    command(_run, "run a notebook with checked parameters", "run", "notebook", "-p", "--grid", "--out")
+    command(_call("notebook.suite", "report"), "run all notebooks and build the site", "report", "--profile", "--only")
+    command(_warm, "compile everything now, so that nothing waits later", "warm", "--quiet")
+    command(_bench, "run the benchmark against C and other libraries", "bench", "rest")
+    command(_call("notebook.lab", "lab"), "open 00_start_here in JupyterLab", "lab")
+    return parser
+
+
+def _print(options: Options, data: Any, text: str) -> None:
     print(json.dumps(data, ensure_ascii=False) if options.json else text)
 
 
-# ---------------------------------------------------------------------- what there is
-
-
-def _described(params: dict[str, Param]) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "default": None if p.default is None else write(p.default),
-            "allowed": p.allowed,
-            "about": p.about,
-        }
-        for name, p in params.items()
+def _entry(name: str, about: str, report: str, params: Mapping[str, Param], **more: Any) -> dict[str, Any]:
+    """What is known of a game, heuristic or player."""
+    described = [
+        {"name": k, "default": None if p.default is None else write(p.default), "allowed": p.allowed, "about": p.about}
+        for k, p in params.items()
     ]
+    return {"name": name, "about": about, "report": report, "params": described, **more}
 
 
-def _listing(entries: list[dict[str, Any]]) -> str:
+def _list(options: Options, entries: list[dict[str, Any]]) -> None:
     lines = []
     for entry in entries:
-        report = f"  [{entry['report']}]" if entry.get("report") else ""
-        lines.append(f"{entry['name']:18} {entry['about']}{report}")
-        lines += [
-            f"    {p['name']:14} {p['about']} ({p['allowed']}; default {p['default'] or 'none'})"
-            for p in entry["params"]
-        ]
-    return "\n".join(lines)
+        owner, report = (f"{entry['game']:13} " if "game" in entry else ""), f"  [{entry['report']}]"
+        lines.append(f"{owner}{entry['name']:18} {entry['about']}{report if entry['report'] else ''}")
+        for p in entry["params"]:
+            lines.append(f"    {p['name']:14} {p['about']} ({p['allowed']}; default {p['default'] or 'none'})")
+    _print(options, entries, "\n".join(lines))
 
 
-def _games(options: argparse.Namespace) -> None:
-    found = [
-        {
-            "name": name,
-            "about": (kind.__doc__ or "").split("\n")[0],
-            "params": _described(kind.params),
-            "heuristics": [h for owner, h in HEURISTICS if owner == name],
-            "default": str(game(name)),
-        }
-        for name, kind in GAMES.items()
-    ]
-    _print(options, found, _listing(found))
+def _games(options: Options) -> None:
+    entries = []
+    for name, kind in GAMES.items():
+        heuristics = [heuristic for owner, heuristic in HEURISTICS if owner == name]
+        about = (kind.__doc__ or "").split("\n")[0]
+        entries.append(_entry(name, about, "", kind.params, heuristics=heuristics, default=str(game(name))))
+    _list(options, entries)
 
 
-def _heuristics(options: argparse.Namespace) -> None:
+def _heuristics(options: Options) -> None:
     wanted = game(options.game).name if options.game else None
-    found = [
-        {"game": owner, "name": name, "about": h.about, "report": h.report, "params": _described(h.params)}
-        for (owner, name), h in HEURISTICS.items()
-        if wanted in (None, owner)
-    ]
-    lines = []
-    for owner in dict.fromkeys(entry["game"] for entry in found):
-        lines += [f"{owner}:", textwrap.indent(_listing([f for f in found if f["game"] == owner]), "  ")]
-    _print(options, found, "\n".join(lines))
+    found = [(owner, name, h) for (owner, name), h in HEURISTICS.items() if wanted in (None, owner)]
+    _list(options, [_entry(name, h.about, h.report, h.params, game=owner) for owner, name, h in found])
 
 
-def _players(options: argparse.Namespace) -> None:
-    found = [
-        {"name": name, "about": kind.about, "report": kind.report, "params": _described(kind.takes)}
-        for name, kind in PLAYERS.items()
-    ]
-    _print(options, found, _listing(found))
+def _players(options: Options) -> None:
+    _list(options, [_entry(name, kind.about, kind.report, kind.takes) for name, kind in PLAYERS.items()])
 
 
-# ------------------------------------------------------------------- positions and games
-
-
-def _perft(options: argparse.Namespace) -> None:
+def _perft(options: Options) -> None:
     from .search.perft import perft
 
     counts = perft(game(options.game).replay(options.moves), options.depth)
     _print(options, counts, "\n".join(f"{depth} {count}" for depth, count in enumerate(counts, 1)))
 
 
-def _eval(options: argparse.Namespace) -> None:
+def _eval(options: Options) -> None:
     position = game(options.game).replay(options.moves)
     heuristic = heuristic_of(options.heuristic, position.game)
     me = options.player or position.turn
@@ -241,42 +220,31 @@ def _eval(options: argparse.Namespace) -> None:
     _print(options, data, text)
 
 
-def _play(options: argparse.Namespace) -> None:
-    from .matches.single_game import play_game
-
-    played = play_game(
-        options.game,
-        options.first,
-        options.second,
-        seed=options.seed,
-        moves=options.moves,
-        max_plies=options.max_plies,
-        move_seconds=options.move_seconds,
-    )
-    _print(options, played.to_dict(), str(played))
+def _given(options: Options) -> dict[str, Any]:
+    """The options that were given, as arguments of a function."""
+    return {name: v for name, v in vars(options).items() if v is not None and name not in ("run", "json")}
 
 
-def _match(options: argparse.Namespace) -> None:
+def _call(module: str, name: str) -> Callable[[Options], int]:
+    """A command that only calls a function of the package, and prints what it returns unless that is an exit code."""
+
+    def run(options: Options) -> int:
+        result = getattr(importlib.import_module(f".{module}", __package__), name)(**_given(options))
+        if isinstance(result, int):
+            return result
+        _print(options, result.to_dict(), str(result))
+        return 0
+
+    return run
+
+
+def _match(options: Options) -> None:
     from .analysis.summaries import elo, sprt, win_rates
     from .experiments.measure import match
 
-    played = match(
-        options.game,
-        options.first,
-        options.second,
-        options.games,
-        openings=options.openings,
-        seed=options.seed,
-        max_plies=options.max_plies,
-        sprt=tuple(options.sprt) if options.sprt else None,
-        workers=options.workers,
-        progress=False if options.json else None,
-        **({} if options.move_seconds is None else {"move_seconds": options.move_seconds}),
-    )
-    row = win_rates(played).iloc[0].to_dict()
-    low, high = row["win_rate_low"], row["win_rate_high"]
-    known = low == low
-    ended = {str(k): int(v) for k, v in played["termination"].value_counts().items() if v}
+    played = match(**_given(options), progress=False if options.json else None)
+    row = win_rates(played).iloc[0]
+    known = bool(row["win_rate_low"] == row["win_rate_low"])
     data: dict[str, Any] = {
         "game": str(played["game"].iloc[0]),
         "players": [str(played[who].iloc[0]) for who in ("player", "opponent")],
@@ -284,59 +252,42 @@ def _match(options: argparse.Namespace) -> None:
         "wins": [int(row["wins"]), int(row["losses"])],
         "draws": int(row["draws"]),
         "distinct": int(row["distinct"]),
-        "terminations": ended,
-        "interval": [float(low), float(high)] if known else None,
+        "terminations": {str(how): int(n) for how, n in played["termination"].value_counts().items() if n},
+        "interval": [float(row["win_rate_low"]), float(row["win_rate_high"])] if known else None,
         "turns": float(played["plies"].mean()),
         "nodes": [int(played["generated"].sum()), int(played["opponent_generated"].sum())],
     }
-    rated = elo(played).iloc[0]
-    share = f"{row['win_rate']:.1%}" + (f" (95 %: {low:.1%} to {high:.1%})" if known else "")
-    lines = [
-        f"{data['game']}: {data['players'][0]} against {data['players'][1]}",
-        f"games      {len(played)}, distinct {data['distinct']}",
-        f"wins       {data['wins'][0]} = {share}; losses {data['wins'][1]}, draws {data['draws']}",
-        f"ended by   {', '.join(f'{label} {count}' for label, count in ended.items())}",
-        f"mean plies {data['turns']:.1f}; nodes {data['nodes'][0]} and {data['nodes'][1]}",
-    ]
-    if known:
-        lines.append(f"Elo        {rated['elo']:+.0f} [{rated['elo_low']:+.0f}, {rated['elo_high']:+.0f}]")
+    rated = [float(elo(played)[name].iloc[0]) for name in ("elo", "elo_low", "elo_high")]
+    if all(map(math.isfinite, rated)):
+        data["elo"] = rated
     if options.sprt:
-        test = sprt(played, *options.sprt).iloc[0].to_dict()
-        data["sprt"] = {key: value.item() if hasattr(value, "item") else value for key, value in test.items()}
-        lines.append(f"SPRT       llr {test['llr']:.2f}; {test['decision'] or 'not decided'}")
+        (data["sprt"],) = sprt(played, *options.sprt).astype(object).to_dict("records")
     elif not known:
-        data["warning"] = (
-            "both players are deterministic and only replayed games, so no interval is given; use openings"
-        )
-        lines.append(f"warning    {data['warning']}")
-    for note in played["note"][played["note"] != ""].unique()[:3]:
-        lines.append(f"note       {note}")
-    _print(options, data, "\n".join(lines))
+        data["warning"] = "both players are deterministic and replayed games, so no interval is given; use openings"
+    if notes := [note for note in played["note"].unique() if note]:
+        data["notes"] = notes[:3]
+    _print(options, data, "\n".join(f"{name:12} {_text(value)}" for name, value in data.items()))
 
 
-def _compare(options: argparse.Namespace) -> None:
-    from .analysis.compare import compare
-
-    result = compare(
-        options.game,
-        options.heuristics,
-        depths=options.depths,
-        opponents=options.opponents,
-        games=options.games,
-        seed=options.seed,
-        exact=options.exact or 0,
-    )
-    _print(options, result.to_dict(), str(result))
+def _text(value: Any) -> str:
+    """A value of JSON in words."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(one)}" for key, one in value.items())
+    if isinstance(value, list):
+        return " and ".join(map(_text, value))
+    if value is None or value == "":
+        return "none"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _solve(options: argparse.Namespace) -> int:
+def _solve(options: Options) -> int:
     from .solvers.solver import Solver
 
     board = game(options.game)
+    if options.file is not None and (options.all or options.moves):
+        raise GamekitError("--file goes neither with --moves nor with --all")
     solver = Solver(board, megabytes=options.megabytes, progress=not options.json and sys.stderr.isatty())
     if options.file is not None:
-        if options.all:
-            raise GamekitError("--all goes with --moves, not with --file")
         return _solve_file(options, board, solver)
     position, started = board.replay(options.moves), time.monotonic()
     solved = solver.solve(position, seconds=options.seconds)
@@ -351,54 +302,42 @@ def _solve(options: argparse.Namespace) -> int:
     return 0 if whole else 1
 
 
-def _moves_of(board: Any, line: str) -> str:
-    """The moves of a line that may end in somebody's score: `4435 -2`, but `4 4 3 5` are moves."""
-    words = line.split()
-    if getattr(board, "gravity", False) and len(words) == 2 and words[1].removeprefix("-").isdigit():
-        return words[0]
-    return line
-
-
-def _solve_file(options: argparse.Namespace, board: Any, solver: Any) -> int:
+def _solve_file(options: Options, board: Any, solver: Any) -> int:
     try:
         lines = Path(options.file).read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise GamekitError(f"{options.file!r} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise GamekitError(f"{options.file!r} cannot be read: it is no text") from None
-    found, missing = [], 0
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise GamekitError(f"{options.file!r} cannot be read: {reason}") from None
+    found = []
     for number, line in enumerate(lines, 1):
-        moves = line.split("#")[0].strip()
-        if not moves:
+        words = line.split("#")[0].split()
+        if not words:
             continue
-        moves = board.join(board.split(_moves_of(board, moves)))
+        if getattr(board, "gravity", False) and len(words) == 2 and words[1].removeprefix("-").isdigit():
+            words.pop()  # somebody's score, as in `4435 -2`; but `4 4 3 5` are moves
+        moves = board.join(board.split(" ".join(words)))
         try:
-            solved = solver.solve(board.replay(moves), seconds=options.seconds)
+            value = solver.solve(board.replay(moves), seconds=options.seconds).value
         except GamekitError as error:
             raise GamekitError(f"{options.file}, line {number}: {error}") from None
-        missing += solved.value is None
-        found.append({"moves": moves, "value": solved.value})
+        found.append({"moves": moves, "value": value})
         if not options.json:
-            print(moves, "not solved" if solved.value is None else solved.value, flush=True)
+            print(moves, "not solved" if value is None else value, flush=True)
     if not found:
-        raise GamekitError(f"{options.file} holds no positions; a position is a line of moves")
+        raise GamekitError(f"no positions found in {options.file}; a position is a line of moves")
     if options.json:
         print(json.dumps(found))
-    return 1 if missing else 0
+    return 1 if any(row["value"] is None for row in found) else 0
 
 
-# ------------------------------------------------------------------- sweeps and notebooks
-
-
-def _sweep(options: argparse.Namespace) -> int:
+def _sweep(options: Options) -> None:
     from .analysis.overview import run_file
 
     rates = run_file(options.file, out=options.out, workers=options.workers, scheduler=options.scheduler)
     print(rates.to_string(index=False))
-    return 0
 
 
-def _verify(options: argparse.Namespace) -> int:
+def _verify(options: Options) -> int:
     from .analysis.overview import repair
     from .experiments.folder import verify
 
@@ -407,88 +346,47 @@ def _verify(options: argparse.Namespace) -> int:
     return 0 if found.ok else 1
 
 
-def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
-    pairs = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise GamekitError(f"{option} {text!r} is not allowed; it looks like name=value")
-        pairs[name] = value
-    return pairs
-
-
-def _run(options: argparse.Namespace) -> int:
+def _run(options: Options) -> int:
     from .notebook.parameters import split
     from .notebook.suite import run_notebook
 
-    return run_notebook(
-        options.notebook,
-        _pairs(options.parameters, "-p"),
-        grid={k: split(v) for k, v in _pairs(options.grid, "--grid").items()},
-        out=options.out,
-    )
+    grid = {name: split(values) for name, values in options.grid}
+    return run_notebook(options.notebook, dict(options.p), grid=grid, out=options.out)
 
 
-def _report(options: argparse.Namespace) -> int:
-    from .notebook.suite import report
-
-    return report(profile=options.profile, only=options.only)
-
-
-def _bench(options: argparse.Namespace) -> int:
-    from .notebook.data import ROOT
-
-    if not (ROOT / "bench").is_dir():
-        raise GamekitError("the benchmark is run from a checkout of the project; there is no folder bench here")
-    return subprocess.call([sys.executable, "-m", "bench", *options.rest], cwd=ROOT)
+def _bench(options: Options) -> int:
+    root = Path(__file__).resolve().parents[1]
+    if not (root / "bench").is_dir():
+        raise GamekitError("the benchmark runs in a copy of the project; there is no folder bench here")
+    return subprocess.call([sys.executable, "-m", "bench", *options.rest], cwd=root)
 
 
-def _lab(_options: argparse.Namespace) -> int:
-    from .notebook.lab import lab
-
-    return lab()
-
-
-def _warm(options: argparse.Namespace) -> None:
-    """Load or compile every function the package has, with a line of progress."""
-    started = time.monotonic()
-    everything = _compiled_functions()
+def _warm(options: Options) -> None:
+    started, everything = time.monotonic(), _compiled_functions()
     show = sys.stderr.isatty() and not options.quiet
     for done, function in enumerate(everything, 1):
         if show:
             print(f"\rcompiling {done} of {len(everything)}", end="", file=sys.stderr, flush=True)
         function.prepare()
     if not options.quiet:
-        print(
-            f"{chr(13) * show}{len(everything)} functions ready after {time.monotonic() - started:.1f} s, "
-            f"kept in {cache_folder()}",
-            file=sys.stderr,
-        )
+        ready = f"{len(everything)} functions ready after {time.monotonic() - started:.1f} s"
+        print(f"{chr(13) * show}{ready}, kept in {cache_folder()}", file=sys.stderr)
 
 
 def _compiled_functions() -> list[Compiled]:
-    import importlib
-    import pkgutil
-
-    from . import matches, search, solvers
-
-    for folder in (search, solvers, matches):
-        for module in pkgutil.iter_modules(folder.__path__, folder.__name__ + "."):
+    """Everything the cache can hold: functions of modules, the rules of every kind of game, heuristics."""
+    for folder in ("search", "solvers", "matches"):
+        package = importlib.import_module(f".{folder}", __package__)
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    found: dict[str, Compiled] = {}
-    for name, loaded in list(sys.modules.items()):
-        if name.startswith("gamekit"):
-            things = [thing for thing in vars(loaded).values() if isinstance(thing, Compiled)]
-            found |= {thing.name: thing for thing in things if thing.name}
+    modules = [module for name, module in sys.modules.items() if name.startswith("gamekit")]
+    found = [thing for module in modules for thing in vars(module).values() if isinstance(thing, Compiled)]
     for kind in GAMES.values():
-        board = kind()
-        variants = [board, *(kind(**{name: one}) for name, p in kind.params.items() for one in p.choices or ())]
-        for rules in {id(one._rules): one._rules for one in variants}.values():
-            found |= {rule.name or "": rule for rule in (rules.moves, rules.play)}
-        for owner, name in HEURISTICS:
-            if owner == board.name:
-                found |= {code.name or "": code for code in HEURISTICS[owner, name].prepared(board)}
-    return list(found.values())
+        settings = [{}, *({name: one} for name, param in kind.params.items() for one in param.choices or ())]
+        found += [code for given in settings for code in vars(kind(**given)._rules).values()]
+        own = [heuristic for (owner, _), heuristic in HEURISTICS.items() if owner == kind.name]
+        found += [code for heuristic in own for code in heuristic.prepared(kind())]
+    return list({code.name: code for code in found if code.name}.values())
 
 
 if __name__ == "__main__":

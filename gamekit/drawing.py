@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from .core import Game, Position
+from .games.conga import STEPS
 from .heuristics import Part
 from .search.table import DECIDED, WIN
 
 Cell = tuple[int, int]
-Rows = list[list[tuple[int, str]]]
 
 SIZE, EDGE, PAD = 56, 24, 6  # a cell, the strip for coordinates, the frame around the cells
 WIDEST = 448  # pixels of a picture; larger boards shrink to it
@@ -46,222 +44,24 @@ def signed(value: float) -> str:
     return ("+" if value >= 0 else "") + value_text(value)
 
 
-# ------------------------------------------------------------------------- where moves are
-
-
 def effects(position: Position, code: int) -> list[tuple[int, int, int, str]]:
     """The cells a move changes, as (row, column, owner, label) after it."""
     game = position.game
     gravity = getattr(game, "gravity", None)
-    if gravity is not None:  # k in a row: one stone, told without comparing boards
+    if gravity is not None:  # k in a row: one stone, so large boards need no comparing
         cols, rows = game.cols, game.rows  # type: ignore[attr-defined]
-        if not gravity:
-            return [(*divmod(code, cols), position.turn, "")]
-        return [(rows - 1 - int(position.record.height[code]), code, position.turn, "")]
+        cell = (rows - 1 - int(position.record.height[code]), code) if gravity else divmod(code, cols)
+        return [(*cell, position.turn, "")]
     before, after = game.cells(position.record), game.cells(position.after(code).record)
     return [(r, c, *after[r][c]) for r, row in enumerate(before) for c, cell in enumerate(row) if cell != after[r][c]]
 
 
 def step(game: Game, code: int) -> tuple[Cell, Cell] | None:
-    """The first cell of a move that runs, and the next one on its way; None for a move on one cell."""
+    """Where a run of stones starts and the next cell on its way; None for a move on one cell."""
     if game.name != "conga":
         return None
-    from .games.conga import STEPS
-
     (r, c), (down, right) = divmod(code >> 3, 4), STEPS[code & 7]
     return (r, c), (r + down, c + right)
-
-
-# --------------------------------------------------------------------------- one drawing
-
-
-def tag(name: str, kind: str = "", inside: str = "", **facts: Any) -> str:
-    """An SVG element of a class; numbers are rounded, `stroke_width` becomes `stroke-width`."""
-    given = {"class": kind, **{key.replace("_", "-"): value for key, value in facts.items()}}
-    written = "".join(
-        f' {key}="{value:.4g}"' if isinstance(value, float) else f' {key}="{value}"'
-        for key, value in given.items()
-        if value != ""
-    )
-    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """Where things lie in a board's picture."""
-
-    rows: int
-    cols: int
-
-    @property
-    def width(self) -> int:
-        return EDGE + 2 * PAD + self.cols * SIZE + 2
-
-    @property
-    def height(self) -> int:
-        return EDGE + 2 * PAD + self.rows * SIZE + 2
-
-    def centre(self, cell: Cell) -> tuple[float, float]:
-        return EDGE + PAD + (cell[1] + 0.5) * SIZE, EDGE + PAD + (cell[0] + 0.5) * SIZE
-
-    def square(self, cell: Cell, kind: str, inset: float, **facts: Any) -> str:
-        """A rounded square in a cell."""
-        x, y = self.centre(cell)
-        side = SIZE - 2 * inset
-        return tag("rect", kind, x=x - side / 2, y=y - side / 2, width=side, height=side, rx=7, **facts)
-
-
-def svg(position: Position, parts: Iterable[Part] = (), last: bool = True) -> str:
-    """The position as SVG; with `parts` what made its score is drawn on it."""
-    rows = position.game.cells(position.record)
-    sheet = Sheet(len(rows), len(rows[0]))
-    scale = min(1.0, WIDEST / max(sheet.width, sheet.height))
-    body = [_ground(position.game, sheet, rows), _pieces(position.game, sheet, rows)]
-    if last and position.parent is not None and position.last is not None:
-        body.append(_last(position.parent, position.last, sheet))
-    body += [_won(position, sheet), _overlay(list(parts), sheet)]
-    what = html.escape(f"{position.game}: {_status(position)}")
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="gk-board" role="img" aria-label="{what}" '
-        f'width="{sheet.width * scale:.0f}" height="{sheet.height * scale:.0f}" '
-        f'viewBox="0 0 {sheet.width} {sheet.height}" font-family="system-ui, sans-serif">{"".join(body)}</svg>'
-    )
-
-
-def _status(position: Position) -> str:
-    names = position.game.players
-    if position.winner is None:
-        return f"{names[position.turn - 1]} to move"
-    return f"{names[position.winner - 1]} has won" if position.winner else "a draw"
-
-
-def _axes(game: Game, sheet: Sheet) -> tuple[list[str], list[str]]:
-    """What stands above the columns and beside the rows, as moves are written."""
-    if game.name == "candy":
-        return [chr(65 + c) for c in range(sheet.cols)], [str(r + 1) for r in range(sheet.rows)]
-    if getattr(game, "gravity", False):
-        return [str(c + 1) for c in range(sheet.cols)], [""] * sheet.rows
-    return [str(c) for c in range(sheet.cols)], [str(r) for r in range(sheet.rows)]
-
-
-def _ground(game: Game, sheet: Sheet, rows: Rows) -> str:
-    across, down = _axes(game, sheet)
-    drawn = [
-        tag(
-            "rect",
-            "gk-ground",
-            x=EDGE,
-            y=EDGE,
-            width=sheet.cols * SIZE + 2 * PAD,
-            height=sheet.rows * SIZE + 2 * PAD,
-            rx=12,
-            fill=GROUND,
-        )
-    ]
-    drawn += [text(sheet.centre((0, c))[0], EDGE / 2, name, 13, FAINT, "gk-axis") for c, name in enumerate(across)]
-    drawn += [text(EDGE / 2, sheet.centre((r, 0))[1], name, 13, FAINT, "gk-axis") for r, name in enumerate(down)]
-    highest = max(int(label) for row in rows for _, label in row) if game.name == "candy" else 0
-    for r, row in enumerate(rows):
-        for c, (owner, label) in enumerate(row):
-            if getattr(game, "gravity", False):
-                x, y = sheet.centre((r, c))
-                drawn.append(tag("circle", "gk-hole", cx=x, cy=y, r=SIZE * 0.42, fill=CELL))
-                continue
-            drawn.append(sheet.square((r, c), "gk-cell", 2, fill=CELL))
-            if highest and not owner:  # the dearer a cell, the deeper its tint
-                drawn.append(sheet.square((r, c), "gk-worth", 2, fill=GOLD, opacity=0.45 * int(label) / highest))
-    return "".join(drawn)
-
-
-def _pieces(game: Game, sheet: Sheet, rows: Rows) -> str:
-    drawn = []
-    for r, row in enumerate(rows):
-        for c, (owner, label) in enumerate(row):
-            x, y = sheet.centre((r, c))
-            if owner:
-                drawn.append(
-                    f'<g class="gk-piece gk-p{owner}" data-cell="{r},{c}" transform="translate({x:g} {y:g})">'
-                    f"{piece(game, owner, label)}</g>"
-                )
-            elif label:
-                drawn.append(text(x, y, label, 18, INK, "gk-value"))
-    return "".join(drawn)
-
-
-def piece(game: Game, owner: int, label: str) -> str:
-    """A player's piece around the origin."""
-    colour = BLUE if owner == 1 else GREEN if game.name == "candy" else ORANGE
-    ink, radius, arm = "#fff" if owner == 1 else INK, SIZE * 0.38, SIZE * 0.13
-    if game.name == "conga" and label:
-        radius = SIZE * (0.24 + 0.17 * math.sqrt(int(label) / 10))
-    if owner == 2 and label:
-        shape = tag(
-            "rect", "gk-body", x=-radius, y=-radius, width=2 * radius, height=2 * radius, rx=radius * 0.32, fill=colour
-        )
-    else:
-        shape = tag("circle", "gk-body", r=radius, fill=colour)
-    if label:
-        return shape + text(0, 0, label, 19, ink, "gk-label", bold=True)
-    stroke: dict[str, Any] = {
-        "fill": "none",
-        "stroke": ink,
-        "stroke_width": 5,
-        "stroke_linecap": "round",
-        "opacity": 0.85,
-    }
-    if owner == 1:
-        return shape + tag("path", d=f"M{-arm:g} {-arm:g}L{arm:g} {arm:g}M{-arm:g} {arm:g}L{arm:g} {-arm:g}", **stroke)
-    return shape + tag("circle", r=arm * 1.15, **stroke)
-
-
-def _last(before: Position, code: int, sheet: Sheet) -> str:
-    """A frame around what the last move changed; a run of stones also gets its way drawn."""
-    run = step(before.game, code)
-    changed = [(r, c) for r, c, owner, _ in effects(before, code) if owner]
-    drawn = [
-        sheet.square(cell, "gk-last", 3, fill="none", stroke=INK, stroke_width=2.5, stroke_dasharray="5 4")
-        for cell in changed
-    ]
-    if run:
-        (x, y), (tx, ty) = sheet.centre(run[0]), sheet.centre(max(changed, key=lambda cell: math.dist(cell, run[0])))
-        drawn += [
-            tag("circle", "gk-last", cx=x, cy=y, r=5, fill=INK),
-            tag("line", "gk-last", x1=x, y1=y, x2=tx, y2=ty, stroke=INK, stroke_width=2.5, opacity=0.35),
-        ]
-    return "".join(drawn)
-
-
-def _won(position: Position, sheet: Sheet) -> str:
-    find = getattr(position.game, "winning_cells", None)
-    if not position.winner or find is None:
-        return ""
-    rings = []
-    for cell in find(position.record):
-        x, y = sheet.centre(cell)
-        rings += [
-            tag("circle", "gk-win", cx=x, cy=y, r=SIZE * 0.43, fill="none", stroke=colour, stroke_width=width)
-            for colour, width in ((INK, 8), (GOLD, 5))
-        ]
-    return "".join(rings)
-
-
-def text(x: float, y: float, written: str, size: float, colour: str, kind: str, bold: bool = False) -> str:
-    """A word around a point."""
-    return tag(
-        "text",
-        kind,
-        html.escape(written) or " ",
-        x=x,
-        y=y,
-        fill=colour,
-        font_size=size,
-        text_anchor="middle",
-        dominant_baseline="central",
-        font_weight=600 if bold else 400,
-    )
-
-
-# --------------------------------------------------------------------- what made the score
 
 
 def grouped(parts: Iterable[Part]) -> dict[tuple[str, bool], list[Part]]:
@@ -272,63 +72,172 @@ def grouped(parts: Iterable[Part]) -> dict[tuple[str, bool], list[Part]]:
     return dict(sorted(kinds.items(), key=lambda kind: -abs(sum(p.value for p in kind[1]))))
 
 
-def _overlay(parts: Sequence[Part], sheet: Sheet) -> str:
-    """Parts on the board: lines over several cells, badges on single ones, stronger where they weigh more."""
-    drawn, strongest = [], max((abs(p.value) for p in parts), default=0.0) or 1.0
-    kinds = {key: f"gk-kind{i}" for i, key in enumerate(grouped(parts))}
-    crowded = sum(len(p.cells) > 1 for p in parts) > 4
-    badges: dict[Cell, list[Part]] = {}
-    for number, part in enumerate(sorted(parts, key=lambda p: abs(p.value))):
-        if len(part.cells) == 1:
-            badges.setdefault(part.cells[0], []).append(part)
-        elif part.cells:
-            aside = (number % 7 - 3) * 3.2 if crowded else 0.0  # windows on one line lie side by side
-            strength = 0.2 + 0.7 * abs(part.value) / strongest
-            drawn.append(_line(part, sheet, kinds[part.what, part.value >= 0], aside, strength, 4 if crowded else 7))
-    for cell, here in badges.items():
-        names = " ".join(sorted({kinds[p.what, p.value >= 0] for p in here}))
-        drawn.append(_badge(cell, here, sheet, names))
-    return "".join(drawn)
+def svg(position: Position, parts: Iterable[Part] = (), last: bool = True) -> str:
+    """A position as a picture.
 
+    Args:
+        position: what to draw.
+        parts: the parts of an evaluation, drawn over the board.
+        last: mark the last move.
 
-def _line(part: Part, sheet: Sheet, kind: str, aside: float, strength: float, width: int) -> str:
-    (x1, y1), (x2, y2) = sheet.centre(part.cells[0]), sheet.centre(part.cells[-1])
-    far = math.hypot(x2 - x1, y2 - y1) or 1.0
-    dx, dy = -(y2 - y1) / far * aside, (x2 - x1) / far * aside
-    return tag(
-        "line",
-        f"gk-part {kind}",
-        f"<title>{html.escape(part.what)} {signed(part.value)}</title>",
-        x1=x1 + dx,
-        y1=y1 + dy,
-        x2=x2 + dx,
-        y2=y2 + dy,
-        stroke=GAIN if part.value >= 0 else LOSS,
-        stroke_width=width,
-        stroke_linecap="round",
-        opacity=strength,
-        stroke_dasharray="none" if part.value >= 0 else "9 6",
-    )
-
-
-def _badge(cell: Cell, here: list[Part], sheet: Sheet, names: str) -> str:
-    total = sum(p.value for p in here)
-    written = signed(total)
-    wide = 7.2 * len(written) + 8
-    x, y = sheet.centre(cell)
-    x, y = x + SIZE / 2 - wide / 2, y - SIZE / 2 + 9
+    Returns:
+        SVG that needs no script and fetches nothing.
+    """
+    picture = _Picture(position)
+    layers = [picture.ground(), picture.pieces(), picture.last_move() if last else (), picture.won()]
+    body = "".join(element for layer in [*layers, picture.parts(list(parts))] for element in layer)
+    wide, high = (EDGE + 2 * PAD + count * SIZE + 2 for count in (picture.cols, len(picture.rows)))
+    scale = min(1.0, WIDEST / max(wide, high))
     return (
-        f'<g class="gk-part {names}"><title>{html.escape(", ".join(p.what for p in here))}</title>'
-        + tag(
-            "rect",
-            x=x - wide / 2,
-            y=y - 9,
-            width=wide,
-            height=18,
-            rx=9,
-            stroke="#fff",
-            fill=GAIN if total >= 0 else LOSS,
-        )
-        + text(x, y, written, 12, "#fff", "gk-badge", bold=True)
-        + "</g>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="gk-board" role="img" aria-label="{picture.label()}" '
+        f'width="{wide * scale:.0f}" height="{high * scale:.0f}" viewBox="0 0 {wide} {high}" '
+        f'font-family="system-ui, sans-serif">{body}</svg>'
     )
+
+
+def piece(game: Game, owner: int, label: str) -> str:
+    """A player's piece around the origin."""
+    colour = BLUE if owner == 1 else GREEN if game.name == "candy" else ORANGE
+    ink, radius = "#fff" if owner == 1 else INK, SIZE * 0.38
+    if game.name == "conga" and label:
+        radius = SIZE * (0.24 + 0.17 * math.sqrt(int(label) / 10))
+    shape = f'<circle class="gk-body" r="{radius:.4g}" fill="{colour}"/>'
+    if owner == 2 and label:
+        shape = _box("gk-body", -radius, -radius, 2 * radius, 2 * radius, f'rx="{radius * 0.32:.4g}" fill="{colour}"')
+    if label:
+        return shape + _text(0, 0, label, 19, ink, "gk-label", bold=True)
+    stroke = f'fill="none" stroke="{ink}" stroke-width="5" stroke-linecap="round" opacity="0.85"'
+    return shape + (f'<path d="M-7 -7L7 7M-7 7L7 -7" {stroke}/>' if owner == 1 else f'<circle r="8" {stroke}/>')
+
+
+def _text(x: float, y: float, written: str, size: int, colour: str, kind: str, bold: bool = False) -> str:
+    """A word around a point."""
+    return (
+        f'<text class="{kind}" x="{x:.4g}" y="{y:.4g}" fill="{colour}" font-size="{size}" text-anchor="middle" '
+        f'dominant-baseline="central" font-weight="{600 if bold else 400}">{html.escape(written)}</text>'
+    )
+
+
+def _box(kind: str, x: float, y: float, width: float, height: float, look: str) -> str:
+    return f'<rect class="{kind}" x="{x:.4g}" y="{y:.4g}" width="{width:.4g}" height="{height:.4g}" {look}/>'
+
+
+class _Picture:
+    """Where things lie in a board's picture, and its layers from the ground up."""
+
+    def __init__(self, position: Position):
+        self.position, self.game = position, position.game
+        self.rows = self.game.cells(position.record)
+        self.cols = len(self.rows[0])
+        self.cells = {(r, c): cell for r, row in enumerate(self.rows) for c, cell in enumerate(row)}
+        self.gravity = bool(getattr(self.game, "gravity", False))
+
+    def label(self) -> str:
+        """The picture in words, for those who do not see it."""
+        names, winner = self.game.players, self.position.winner
+        if winner is None:
+            status = f"{names[self.position.turn - 1]} to move"
+        else:
+            status = f"{names[winner - 1]} has won" if winner else "a draw"
+        return html.escape(f"{self.game}: {status}")
+
+    def centre(self, cell: Cell) -> tuple[int, int]:
+        return EDGE + PAD + cell[1] * SIZE + SIZE // 2, EDGE + PAD + cell[0] * SIZE + SIZE // 2
+
+    def square(self, cell: Cell, kind: str, inset: int, look: str) -> str:
+        """A rounded square in a cell."""
+        x, y = self.centre(cell)
+        side = SIZE - 2 * inset
+        return _box(kind, x - side / 2, y - side / 2, side, side, f'rx="7" {look}')
+
+    def ground(self) -> Iterator[str]:
+        """The frame with its coordinates, as moves are written, and the empty cells."""
+        wide, high = (count * SIZE + 2 * PAD for count in (self.cols, len(self.rows)))
+        yield _box("gk-ground", EDGE, EDGE, wide, high, f'rx="12" fill="{GROUND}"')
+        candy = self.game.name == "candy"
+        for c in range(self.cols):
+            name = chr(65 + c) if candy else str(c + self.gravity)
+            yield _text(self.centre((0, c))[0], EDGE / 2, name, 13, FAINT, "gk-axis")
+        for r in range(0 if self.gravity else len(self.rows)):
+            yield _text(EDGE / 2, self.centre((r, 0))[1], str(r + candy), 13, FAINT, "gk-axis")
+        dearest = max(int(label) for _, label in self.cells.values()) if candy else 0
+        for cell, (owner, label) in self.cells.items():
+            if self.gravity:
+                x, y = self.centre(cell)
+                yield f'<circle class="gk-hole" cx="{x}" cy="{y}" r="{SIZE * 0.42:.4g}" fill="{CELL}"/>'
+            else:
+                yield self.square(cell, "gk-cell", 2, f'fill="{CELL}"')
+            if dearest and not owner:  # the dearer a cell, the deeper its tint
+                yield self.square(cell, "gk-worth", 2, f'fill="{GOLD}" opacity="{0.45 * int(label) / dearest:.3g}"')
+
+    def pieces(self) -> Iterator[str]:
+        for cell, (owner, label) in self.cells.items():
+            x, y = self.centre(cell)
+            if owner:
+                where = f'data-cell="{cell[0]},{cell[1]}" transform="translate({x} {y})"'
+                yield f'<g class="gk-piece gk-p{owner}" {where}>{piece(self.game, owner, label)}</g>'
+            elif label:
+                yield _text(x, y, label, 18, INK, "gk-value")
+
+    def last_move(self) -> Iterator[str]:
+        """A frame around what the last move changed; a run of stones also gets its way drawn."""
+        before, code = self.position.parent, self.position.last
+        if before is None or code is None:
+            return
+        changed = [(r, c) for r, c, owner, _ in effects(before, code) if owner]
+        for cell in changed:
+            look = f'fill="none" stroke="{INK}" stroke-width="2.5" stroke-dasharray="5 4"'
+            yield self.square(cell, "gk-last", 3, look)
+        if run := step(self.game, code):
+            start = run[0]
+            (x, y), (tx, ty) = self.centre(start), self.centre(max(changed, key=lambda cell: math.dist(cell, start)))
+            yield f'<circle class="gk-last" cx="{x}" cy="{y}" r="5" fill="{INK}"/>'
+            look = f'stroke="{INK}" stroke-width="2.5" opacity="0.35"'
+            yield f'<line class="gk-last" x1="{x}" y1="{y}" x2="{tx}" y2="{ty}" {look}/>'
+
+    def won(self) -> Iterator[str]:
+        """Rings on the winning line, in games that have one."""
+        find = getattr(self.game, "winning_cells", None)
+        for cell in find(self.position.record) if find and self.position.winner else ():
+            x, y = self.centre(cell)
+            for colour, width in ((INK, 8), (GOLD, 5)):
+                look = f'fill="none" stroke="{colour}" stroke-width="{width}"'
+                yield f'<circle class="gk-win" cx="{x}" cy="{y}" r="{SIZE * 0.43:.4g}" {look}/>'
+
+    def parts(self, parts: list[Part]) -> Iterator[str]:
+        """Parts of a score: lines over several cells, badges on single ones, stronger where they weigh more."""
+        strongest = max((abs(p.value) for p in parts), default=0.0) or 1.0
+        kinds = {key: f"gk-kind{i}" for i, key in enumerate(grouped(parts))}
+        crowded = sum(len(p.cells) > 1 for p in parts) > 4
+        badges: dict[Cell, list[Part]] = {}
+        for number, part in enumerate(sorted(parts, key=lambda p: abs(p.value))):
+            if len(part.cells) == 1:
+                badges.setdefault(part.cells[0], []).append(part)
+            elif part.cells:
+                aside = (number % 7 - 3) * 3.2 if crowded else 0.0  # windows on one line lie side by side
+                look = f'stroke-width="{4 if crowded else 7}" opacity="{0.2 + 0.7 * abs(part.value) / strongest:.3g}"'
+                yield self._line(part, kinds[part.what, part.value >= 0], aside, look)
+        for cell, here in badges.items():
+            yield self._badge(cell, here, " ".join(sorted({kinds[p.what, p.value >= 0] for p in here})))
+
+    def _line(self, part: Part, kind: str, aside: float, look: str) -> str:
+        (x1, y1), (x2, y2) = self.centre(part.cells[0]), self.centre(part.cells[-1])
+        far = math.hypot(x2 - x1, y2 - y1) or 1.0
+        dx, dy = -(y2 - y1) / far * aside, (x2 - x1) / far * aside
+        look += f' stroke="{GAIN}"' if part.value >= 0 else f' stroke="{LOSS}" stroke-dasharray="9 6"'
+        return (
+            f'<line class="gk-part {kind}" x1="{x1 + dx:.4g}" y1="{y1 + dy:.4g}" x2="{x2 + dx:.4g}" '
+            f'y2="{y2 + dy:.4g}" stroke-linecap="round" {look}>'
+            f"<title>{html.escape(part.what)} {signed(part.value)}</title></line>"
+        )
+
+    def _badge(self, cell: Cell, here: list[Part], kinds: str) -> str:
+        total = sum(p.value for p in here)
+        wide, (x, y) = 7.2 * len(signed(total)) + 8, self.centre(cell)
+        middle, top, colour = x + SIZE / 2 - wide / 2, y - SIZE / 2, GAIN if total >= 0 else LOSS
+        return (
+            f'<g class="gk-part {kinds}"><title>{html.escape(", ".join(p.what for p in here))}</title>'
+            + _box("", middle - wide / 2, top, wide, 18, f'rx="9" stroke="#fff" fill="{colour}"')
+            + _text(middle, top + 9, signed(total), 12, "#fff", "gk-badge", bold=True)
+            + "</g>"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,7 +11,11 @@ import anywidget
 import traitlets
 from IPython import get_ipython
 
+from ..core import Position
+from ..drawing import value_text
 from ..errors import GamekitError
+from ..heuristics import Heuristic
+from ..search.table import WIN
 
 HERE = Path(__file__).parent
 _LIVE: dict[str, list[Live]] = {}  # the widgets each notebook cell has made
@@ -21,11 +26,12 @@ class Live(anywidget.AnyWidget):
 
     Every message is answered, so the page can tell a kernel that works from one that is gone. Handlers and
     worker threads change the state under one lock: newer kernels hear the page on a thread of its own.
+    A subclass gives `snapshot` (all the page needs to draw), `picture` (a still SVG, for where no widget can run)
+    and its script; `note` is a sentence about what was just refused or went wrong.
     """
 
     state = traitlets.Dict().tag(sync=True)
     script: ClassVar[str]
-    made_in: int = 0  # the run of a cell
 
     def __init_subclass__(cls, **kwargs: Any):
         if "script" in cls.__dict__:
@@ -37,24 +43,19 @@ class Live(anywidget.AnyWidget):
         super().__init__()
         self.lock = threading.RLock()
         self.views: set[str] = set()
-        self.note = ""  # a sentence about what was just refused or went wrong
+        self.note = ""
+        self.made_in = 0  # the run of a cell
         self.on_msg(self._hear)
-        _settle(self)
-
-    # ------------------------------------------------------------- to be given by a widget
+        _replace_earlier(self)
 
     def snapshot(self) -> dict[str, Any]:
-        """All the page needs to draw."""
         raise NotImplementedError
 
     def picture(self) -> str:
-        """A still SVG, for where no widget can run."""
         raise NotImplementedError
 
     def leave(self) -> None:
         """Nobody looks any more: stop whatever runs."""
-
-    # ------------------------------------------------------------------------------ talk
 
     def show(self) -> None:
         """Send the page what there is to draw now."""
@@ -92,21 +93,20 @@ class Live(anywidget.AnyWidget):
         self.on_msg(self._hear, remove=True)
         super().close()
 
-    # ----------------------------------------------------------------------------- still
-
     def still(self) -> str:
         """HTML that needs no script."""
-        return f'<div class="gk-still">{self.picture()}</div>'
+        return self.picture()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
         data, metadata = bundle
-        return {**data, "text/plain": repr(self), "image/svg+xml": self.picture(), "text/html": self.still()}, metadata
+        still = {"image/svg+xml": self.picture(), "text/html": f'<div class="gk-still">{self.still()}</div>'}
+        return {**data, "text/plain": repr(self), **still}, metadata
 
 
-def _settle(widget: Live) -> None:
+def _replace_earlier(widget: Live) -> None:
     """A cell that is run again replaces the widgets its last run made: those are closed."""
     shell = get_ipython()
     kernel = getattr(shell, "kernel", None)
@@ -119,3 +119,25 @@ def _settle(widget: Live) -> None:
         here.remove(old)
         old.close()
     here.append(widget)
+
+
+def value_for_first(position: Position, heuristic: Heuristic | None) -> float | None:
+    """What a heuristic says for the first player; a finished game is decided."""
+    if position.winner is not None:
+        return (0.0, WIN, -WIN)[position.winner]
+    return heuristic.value(position, 1) if heuristic else None
+
+
+def bars(values: Iterable[tuple[str, float]], most: int, best: Collection[str]) -> list[dict[str, Any]]:
+    """Moves with their values for the page to draw, highest first; the `best` ones stand out."""
+    ranked = sorted(values, key=lambda item: -item[1])[:most]
+    return [{"move": move, "value": value, "text": value_text(value), "best": move in best} for move, value in ranked]
+
+
+def ending(position: Position, names: Sequence[str]) -> str:
+    """How a game ended, with the score where there is one."""
+    outcome = position.outcome()
+    if outcome is None:
+        return "unfinished"
+    who = f"{names[outcome.winner - 1]} wins" if outcome.winner else "a draw"
+    return who + (f", {outcome.score[0]:g} : {outcome.score[1]:g}" if outcome.score else "")

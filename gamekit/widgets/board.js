@@ -1,6 +1,6 @@
 // The board's page: draws what the kernel sends, previews legal moves, and sends clicks and keys back.
 
-const SIZE = 56, EDGE = 24, PAD = 6; // as in show.py
+const SIZE = 56, EDGE = 24, PAD = 6; // as in drawing.py
 const corner = (at) => EDGE + PAD + at * SIZE;
 const same = (a, b) => a && b && a[0] === b[0] && a[1] === b[1];
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -45,8 +45,8 @@ function makeBoard(root, link) {
   function key(event) {
     const step = STEPS[event.key];
     if (step) {
-      cursor = [Math.min(Math.max(cursor[0] + step[0], 0), state.rows - 1),
-        Math.min(Math.max(cursor[1] + step[1], 0), state.cols - 1)];
+      cursor = [Math.min(Math.max(cursor[0] + step[0], 0), state.cells.length - 1),
+        Math.min(Math.max(cursor[1] + step[1], 0), state.cells[0].length - 1)];
       focus();
       hover(cursor);
     } else if (event.key === "Enter" || event.key === " ") press(cursor);
@@ -99,8 +99,8 @@ function makeBoard(root, link) {
     svg.setAttribute("role", "grid");
     ghost = el("svg:g", { class: "gk-ghosts" });
     const hits = el("svg:g", {});
-    for (let r = 0; r < state.rows; r++) for (let c = 0; c < state.cols; c++) {
-      const owner = state.owners[r][c], label = state.labels[r][c];
+    for (let r = 0; r < state.cells.length; r++) for (let c = 0; c < state.cells[0].length; c++) {
+      const [owner, label] = state.cells[r][c];
       const cell = [r, c];
       hits.append(el("svg:rect", { class: "gk-hit", "data-cell": `${r},${c}`, x: corner(c) + 1, y: corner(r) + 1,
         width: SIZE - 2, height: SIZE - 2, rx: 8, role: "gridcell", tabindex: same(cursor, cell) ? 0 : -1,
@@ -116,7 +116,7 @@ function makeBoard(root, link) {
 
   return (next) => {
     state = next;
-    cursor = [Math.min(cursor[0], state.rows - 1), Math.min(cursor[1], state.cols - 1)];
+    cursor = [Math.min(cursor[0], state.cells.length - 1), Math.min(cursor[1], state.cells[0].length - 1)];
     drawBoard();
     panel.draw(state);
   };
@@ -192,7 +192,7 @@ function tell(told) {
     ["ended by", told.stopped_by || "–"]];
   const rows = told.bars.map((bar, i) => {
     const loose = told.bounds && i > 0 && Math.abs(bar.value) < 1e11;
-    return { ...bar, best: bar.move === told.move, text: (loose ? "≤ " : "") + bar.text,
+    return { ...bar, text: (loose ? "≤ " : "") + bar.text,
       title: loose ? "pruned: worth at most this" : bar.text };
   });
   const rest = told.weighed - rows.length;

@@ -14,22 +14,14 @@ from ..games import game as game_of
 from ..heuristics import heuristic_of
 from ..players import Choice, Player
 from ..players import player as player_of
-from .base import Live
+from .base import Live, bars, ending, value_for_first
 from .think import Thought
 
 HINT = "search(seconds=1,table=on,order=best+history+centre)"
-AGENTS = (
-    "you",
-    "random",
-    "greedy",
-    "alphabeta(depth=2)",
-    "alphabeta(depth=4)",
-    "alphabeta(depth=6)",
-    "search(seconds=1,table=on,order=best+history+centre)",
-    "montecarlo(playouts=1000)",
-    "uct(seconds=1)",
-)
-PREVIEWED = 20_000  # cells to compare for previews; a larger game of one's own does without
+SEARCHES = [f"alphabeta(depth={depth})" for depth in (2, 4, 6)]
+AGENTS = ["you", "random", "greedy", *SEARCHES, HINT, "montecarlo(playouts=1000)", "uct(seconds=1)"]
+PREVIEWED = 20_000  # cells to compare for previews; a larger custom game does without
+OVER = "the game is over; start a new one, or undo"
 
 
 class Board(Live):
@@ -47,10 +39,9 @@ class Board(Live):
         self._judge = heuristic_of(None, game) if game.default_heuristic else None
         self.thought: Thought | None = None
         self.told: dict[str, Any] | None = None  # what the last agent thought
+        self.hinting = False  # the thought is about a hint
         self.hint: str | None = None
-        self.running = False  # agents go on by themselves
-        self.curve = [self._evaluate(position)]
-        self.running = any(player is None for player in self.players)
+        self.running = self._with_person  # agents go on by themselves
         self._go_on()
 
     def __repr__(self) -> str:
@@ -60,38 +51,41 @@ class Board(Live):
 
     def _sit(self, seat: int, who: str | Player) -> None:
         """Give a seat to you or to an agent; a mistake in its name or its heuristic is told at once."""
-        if isinstance(who, str) and who.strip().lower() in ("you", "human", ""):
-            new: Player | None = None
-            name = "you"
-        else:
+        new: Player | None = None
+        if not isinstance(who, str) or who.strip().lower() not in ("you", "human", ""):
             new = copy.copy(player_of(who))  # shared with nobody
             new.begin(self.game, self.seed + seat)
-            name = new.spec
-        old = self.players[seat]
-        if old is not None:
+        if old := self.players[seat]:
             old.close()
-        self.players[seat], self.names[seat] = new, name
+        self.players[seat], self.names[seat] = new, new.spec if new else "you"
+
+    @property
+    def _with_person(self) -> bool:
+        return None in self.players
+
+    @property
+    def _over(self) -> bool:
+        return self.position.winner is not None
 
     @property
     def mover(self) -> Player | None:
-        return self.players[self.position.turn - 1] if self.position.winner is None else None
+        """The agent whose turn it is."""
+        return None if self._over else self.players[self.position.turn - 1]
 
     @property
     def yours(self) -> bool:
         """Whether a person is to move."""
-        return self.position.winner is None and self.mover is None and self.thought is None
+        return not self._over and self.mover is None and self.thought is None
 
     # ----------------------------------------------------------------------- the actions
 
     def do_play(self, move: str) -> None:
-        if self.thought is not None and self.hint != "":
-            raise GamekitError(f"it is not your turn: {self.names[self.position.turn - 1]} is thinking")
-        if self.position.winner is None and self.mover is not None:
-            raise GamekitError(f"it is not your turn: {self.names[self.position.turn - 1]} moves next (Step or Play)")
+        if self.mover is not None:
+            doing = "is thinking" if self.thought else "moves next (Step or Play)"
+            raise GamekitError(f"it is not your turn: {self.names[self.position.turn - 1]} {doing}")
         after = self.position.play(move)
         self._drop_thought()
         self._move_to(after)
-        self._go_on()
 
     def do_why(self, row: int, col: int, start: list[int] | None = None) -> None:
         """Say why a click there is no move."""
@@ -99,33 +93,28 @@ class Board(Live):
         self.show()
 
     def _why(self, row: int, col: int, start: list[int] | None) -> str:
-        if self.position.winner is not None:
-            return "the game is over; start a new one, or undo"
+        if self._over:
+            return OVER
         if not self.yours:
             return f"it is not your turn: {self.names[self.position.turn - 1]} is to move"
         cells = self.game.cells(self.position.record)
-        owner, _ = cells[row][col]
-        me = self.position.turn
+        owner, me = cells[row][col][0], self.position.turn
         if getattr(self.game, "gravity", False):
             return f"column {col + 1} is full" if cells[0][col][0] else "no legal move goes there"
-        if self.game.name == "conga":
-            if start is None:
-                return (
-                    "your stones here are shut in: every direction is blocked"
-                    if owner == me
-                    else "choose a cell with stones of your own" + (", these are your opponent's" if owner else "")
-                )
+        if self.game.name != "conga":
+            return f"this cell is taken by {self.game.players[owner - 1]}" if owner else "no legal move goes there"
+        if start is not None:
             return "stones cannot run onto your opponent's" if owner == 3 - me else "stones run to a neighbouring cell"
-        return f"this cell is taken by {self.game.players[owner - 1]}" if owner else "no legal move goes there"
+        if owner == me:
+            return "your stones here are shut in: every direction is blocked"
+        return "choose a cell with stones of your own" + (", these are your opponent's" if owner else "")
 
     def do_undo(self) -> None:
         """Back to your last turn; between two agents, or two people, one move."""
         self._drop_thought()
-        before = self.position
-        self.running = any(player is None for player in self.players)
+        before, self.running = self.position, self._with_person
         while self.position.parent is not None and self.position is not self.first:
             self.position = self.position.parent
-            self.curve.pop()
             if not self.running or self.mover is None:
                 break
         if before is self.position:
@@ -136,8 +125,7 @@ class Board(Live):
     def do_new(self) -> None:
         self._drop_thought()
         self.position, self.told, self.hint = self.first, None, None
-        self.curve = self.curve[:1]
-        self.running = any(player is None for player in self.players)
+        self.running = self._with_person
         for seat, player in enumerate(self.players):
             if player is not None:
                 player.begin(self.game, self.seed + seat)
@@ -154,14 +142,13 @@ class Board(Live):
         try:
             self._sit(seat, who)
         finally:
-            self.running = self.running and any(player is None for player in self.players)
+            self.running = self.running and self._with_person
             self._go_on()
 
     def do_hint(self) -> None:
         if not self.yours:
             raise GamekitError("a hint is given when it is your turn")
-        self.hint = ""
-        self._think(player_of(HINT))
+        self._think(player_of(HINT), hinting=True)
 
     def do_run(self) -> None:
         """Let the agents go on by themselves."""
@@ -175,20 +162,25 @@ class Board(Live):
 
     def do_step(self) -> None:
         """One move of the agent whose turn it is."""
-        if self.position.winner is not None:
-            raise GamekitError("the game is over; start a new one, or undo")
         if self.mover is None:
-            raise GamekitError("it is your turn: click on the board")
+            raise GamekitError(OVER if self._over else "it is your turn: click on the board")
         if self.thought is None:
             self.running = False
             self._think(self.mover)
 
     def do_stop(self) -> None:
         """End the thinking now: the agent plays the best it has found."""
-        if self.thought is not None and not self.thought.stop() and not hasattr(self.thought.player, "_engine"):
+        if self.thought is not None and not self.thought.stop() and not self.thought.stoppable:
             self._drop_thought()
             self.running, self.note = False, "this player cannot be asked to stop; its answer will be ignored"
             self.show()
+
+    def do_hello(self, view: str) -> None:
+        """A page opens; a game left while an agent was thinking goes on."""
+        super().do_hello(view)
+        if not self._over and self.thought is None and self._with_person:
+            self.running = True
+            self._go_on()
 
     # ---------------------------------------------------------------------- the thinking
 
@@ -199,54 +191,43 @@ class Board(Live):
         else:
             self.show()
 
-    def _think(self, player: Player) -> None:
-        self.thought = Thought(player, self.position, self._thought_out, self._tick)
+    def _think(self, player: Player, hinting: bool = False) -> None:
+        self.hinting = hinting
+        self.thought = Thought(player, self.position, self._thought_out, lambda nodes: self.send({"nodes": nodes}))
         self.show()
         self.thought.start()
-
-    def _tick(self, thought: Thought) -> None:
-        self.send({"nodes": thought.nodes})
 
     def _thought_out(self, thought: Thought) -> None:
         while not self.lock.acquire(timeout=0.02):  # whoever holds it may be waiting for this thread to end
             if not thought.wanted:
                 return
         try:
-            self._conclude(thought)
+            if thought is self.thought:
+                self._conclude(thought)
         finally:
             self.lock.release()
 
     def _conclude(self, thought: Thought) -> None:
-        if thought is self.thought:
-            self.thought, hinting = None, self.hint == ""
-            if thought.error is not None or thought.choice is None:
-                self.hint, self.running, self.note = None, False, str(thought.error)
-                self.show()
-                return
-            self.told = self._tell(thought, thought.choice, hinting)
-            if hinting:
-                self.hint = thought.choice.move
-                self.show()
-            else:
-                self._move_to(self.position.after(thought.choice.code))
-                self._go_on()
-
-    def do_hello(self, view: str) -> None:
-        """A page opens; a game left while an agent was thinking goes on."""
-        super().do_hello(view)
-        if self.position.winner is None and self.thought is None and any(player is None for player in self.players):
-            self.running = True
-            self._go_on()
+        self.thought = None
+        if thought.choice is None:
+            self.running, self.note = False, str(thought.error)
+            self.show()
+            return
+        self.told = self._tell(thought.player, thought.choice)
+        if self.hinting:
+            self.hint = thought.choice.move
+            self.show()
+        else:
+            self._move_to(self.position.after(thought.choice.code))
 
     def _drop_thought(self) -> None:
         if self.thought is not None:
             thought, self.thought = self.thought, None
             thought.stop(wanted=False)
-        self.hint = None if self.hint == "" else self.hint
 
     def _move_to(self, after: Position) -> None:
         self.position, self.hint = after, None
-        self.curve.append(self._evaluate(after))
+        self._go_on()
 
     def leave(self) -> None:
         self._drop_thought()
@@ -255,20 +236,12 @@ class Board(Live):
             if player is not None:
                 player.close()
 
-    # ------------------------------------------------------------------------ to be seen
+    # ------------------------------------------------------------------- what is shown
 
-    def _evaluate(self, position: Position) -> float | None:
-        """What the game's own heuristic says, for the first player; a finished game is decided."""
-        if position.winner is not None:
-            return {0: 0.0, 1: 1e12, 2: -1e12}[position.winner]
-        return self._judge.value(position, 1) if self._judge else None
-
-    def _tell(self, thought: Thought, choice: Choice, hint: bool) -> dict[str, Any]:
+    def _tell(self, player: Player, choice: Choice) -> dict[str, Any]:
         """The agent's evidence: value, line, nodes, and a bar for each move it weighed."""
-        player, values = thought.player, choice.values
-        ranked = sorted(values.items(), key=lambda item: -item[1])
         return {
-            "who": "hint" if hint else player.spec,
+            "who": "hint" if self.hinting else player.spec,
             "mark": self.game.players[self.position.turn - 1],
             "move": choice.move,
             "value": value_text(choice.value),
@@ -277,75 +250,62 @@ class Board(Live):
             "nodes": choice.counters.get("generated", 0),
             "seconds": choice.seconds,
             "stopped_by": choice.stopped_by,
-            "bounds": bool(getattr(player, "switch", {}).get("prune")),
-            "bars": [{"move": m, "value": v, "text": value_text(v)} for m, v in ranked[:10]],
-            "weighed": len(ranked),
+            "bounds": bool(player.parameters().get("prune")),
+            "bars": bars(choice.values.items(), 10, [choice.move]),
+            "weighed": len(choice.values),
         }
 
     def _moves(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
         """Every legal move with the cells it is clicked on and what it would change, and those pieces drawn."""
-        position = self.position
         ghosts: dict[str, str] = {}
         moves: list[dict[str, Any]] = []
-        cells = self.game.cells(position.record)
-        light = hasattr(self.game, "gravity") or len(cells) * len(cells[0]) * len(position.codes()) < PREVIEWED
-        for code in position.codes():
-            changes = effects(position, code) if light else []
-            run = step(self.game, code)
-            at, to = run or ((changes[0][:2], None) if changes else (None, None))
+        cells, codes = self.game.cells(self.position.record), self.position.codes()
+        light = hasattr(self.game, "gravity") or len(cells) * len(cells[0]) * len(codes) < PREVIEWED
+        for code in codes:
+            changes = effects(self.position, code) if light else []
+            at, to = step(self.game, code) or (changes[0][:2] if changes else None, None)
             for _r, _c, owner, label in changes:
                 ghosts.setdefault(f"{owner}{label}", piece(self.game, owner, label) if owner else "")
-            moves.append(
-                {
-                    "m": self.game.write(code),
-                    "at": at,
-                    "to": to,
-                    "does": [[r, c, f"{owner}{label}"] for r, c, owner, label in changes],
-                }
-            )
+            does = [[r, c, f"{owner}{label}"] for r, c, owner, label in changes]
+            moves.append({"m": self.game.write(code), "at": at, "to": to, "does": does})
         return moves, ghosts
 
     def _status(self) -> str:
-        position, names = self.position, self.game.players
-        outcome = position.outcome()
-        if outcome is not None:
-            who = f"{names[outcome.winner - 1]} ({self.names[outcome.winner - 1]}) wins" if outcome.winner else "A draw"
-            return who + (f", {outcome.score[0]:g} : {outcome.score[1]:g}" if outcome.score else "")
-        name = names[position.turn - 1]
+        names = self.game.players
+        if self._over:
+            end = ending(self.position, [f"{name} ({who})" for name, who in zip(names, self.names, strict=True)])
+            return end[0].upper() + end[1:]
+        name = names[self.position.turn - 1]
         if self.thought is not None:
-            return "Looking for a hint …" if self.hint == "" else f"{name} is thinking …"
+            return "Looking for a hint …" if self.hinting else f"{name} is thinking …"
         return f"Your move: {name}" if self.mover is None else f"{name} is to move"
 
     def snapshot(self) -> dict[str, Any]:
         cells = self.game.cells(self.position.record)
         moves, ghosts = self._moves() if self.yours else ([], {})
-        score = self.game.score(self.position.record)
         return {
             "title": str(self.game),
+            "kind": self.game.name,
             "svg": svg(self.position),
-            "rows": len(cells),
-            "cols": len(cells[0]),
-            "owners": [[owner for owner, _ in row] for row in cells],
-            "labels": [[label for _, label in row] for row in cells],
+            "cells": cells,
             "columns": bool(getattr(self.game, "gravity", False)),
             "moves": moves,
             "ghosts": ghosts,
             "status": self._status(),
             "yours": self.yours,
-            "over": self.position.winner is not None,
+            "over": self._over,
             "thinking": self.thought is not None,
-            "hint": self.hint or None,
+            "hint": self.hint,
             "running": self.running,
             "turn": self.position.turn,
             "ply": self.position.ply,
             "seats": self.names,
-            "marks": list(self.game.players),
-            "agents": list(AGENTS),
+            "marks": self.game.players,
+            "agents": AGENTS,
             "told": self.told,
-            "curve": self.curve,
+            "curve": [value_for_first(position, self._judge) for position in self.position.history],
             "line": self.position.line,
-            "score": None if score is None else list(score),
-            "kind": self.game.name,
+            "score": self.game.score(self.position.record),
         }
 
     def picture(self) -> str:
@@ -353,7 +313,7 @@ class Board(Live):
 
     def still(self) -> str:
         who = html.escape(f"{self.game}: {self.names[0]} against {self.names[1]}")
-        return f'<div class="gk-still"><p>{who}. {html.escape(self._status())}</p>{self.picture()}</div>'
+        return f"<p>{who}. {html.escape(self._status())}</p>{self.picture()}"
 
 
 def play_board(
@@ -364,9 +324,18 @@ def play_board(
     moves: str | Iterable[str] = (),
     seed: int = 0,
 ) -> Board:
-    """A board to play on with the mouse or the arrow keys; `you` may be an agent too, to watch the two.
+    """A board to play on with the mouse or the arrow keys.
 
-    `seat=2` lets the opponent begin, `moves` is a line to start from.
+    Args:
+        game: a game or its spec.
+        opponent: a player or its spec.
+        you: "you", or an agent too, to watch the two.
+        seat: 1, or 2 to let the opponent begin.
+        moves: a line of moves to start from.
+        seed: random seed of the agents.
+
+    Returns:
+        The widget; its `position` is the game so far.
     """
     board = game_of(game)
     if seat not in (1, 2):

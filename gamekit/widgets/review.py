@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..core import Game, Position
@@ -15,10 +15,12 @@ from ..games import game as game_of
 from ..heuristics import Heuristic, heuristic_of
 from ..matches.transcripts import read_transcript
 from ..solvers.solver import Solver
-from .base import Live
+from .base import Live, bars, ending, value_for_first
 
-Judge = Callable[[Position], Mapping[str, float | None] | None]  # every move's exact value for the mover, where known
+Values = Mapping[str, float | None]  # every move's exact value for the mover, where known
+Judge = Callable[[Position], Values | None]
 WORDS = {1: "win", 0: "draw", -1: "loss"}
+LOST, SLOWER = "lost value", "slower"
 
 
 @dataclass
@@ -28,25 +30,26 @@ class Ply:
     move: str
     player: int
     value: float
-    exact: dict[str, float | None] | None = None
-    verdict: str = ""  # "" fine or unknown, "slower", or "lost value"
+    text: str  # the value, or how the game ended
+    exact: Values = field(default_factory=dict)
+    verdict: str = ""  # LOST, SLOWER, or "" where the move is fine or nobody knows
     remark: str = ""
 
-    def judge(self, values: Mapping[str, float | None]) -> None:
-        """Compare the move with the best there was; what the judge could not tell is left open."""
-        self.exact = dict(values)
+    def judge(self, values: Values) -> None:
+        """Compare the move with the best one; what the judge could not tell is left open."""
+        self.exact = values
         known = [value for value in values.values() if value is not None]
         mine, best = values.get(self.move), max(known, default=None)
         if best is None or (mine is None and (best <= 0 or len(known) == len(values))):
             return
         good = ", ".join(move for move, value in values.items() if value == best)
         if mine is None:
-            self.verdict, self.remark = "lost value", f"misses a forced win: {good}"
+            self.verdict, self.remark = LOST, f"misses a forced win: {good}"
         elif _sign(mine) < _sign(best):
-            self.verdict = "lost value"
-            self.remark = f"turns a {WORDS[_sign(best)]} into a {WORDS[_sign(mine)]}; better: {good}"
+            change = f"turns a {WORDS[_sign(best)]} into a {WORDS[_sign(mine)]}"
+            self.verdict, self.remark = LOST, f"{change}; better: {good}"
         elif mine < best:
-            self.verdict, self.remark = "slower", f"{value_text(mine)} where {value_text(best)} was there: {good}"
+            self.verdict, self.remark = SLOWER, f"{value_text(mine)} instead of {value_text(best)}: {good}"
 
 
 def _sign(value: float) -> int:
@@ -59,7 +62,7 @@ def exact(game: Game, seconds: float = 3.0) -> Judge:
     solver.solve(game.start(), 0.001)  # compiles on first use; that is not the judge's time
     end = time.monotonic() + seconds
 
-    def judge(position: Position) -> Mapping[str, float | None] | None:
+    def judge(position: Position) -> Values | None:
         left = end - time.monotonic()
         if left <= 0:
             return None
@@ -69,11 +72,9 @@ def exact(game: Game, seconds: float = 3.0) -> Judge:
     return judge
 
 
-def moves_of(record: Any, game: str | Game | None) -> tuple[Game, list[str]]:
-    """The game and its moves out of whatever holds them: a played game, a record, a position, a text, a list."""
+def game_and_moves(record: Any, game: str | Game | None) -> tuple[Game, list[str]]:
+    """The game and its moves out of whatever holds them: a played game, a row of a sweep, a position, text, a list."""
     board = getattr(record, "game", None) if game is None else game
-    if isinstance(record, tuple) and not hasattr(record, "moves") and len(record) == 2 and game is None:
-        board, record = record
     if board is None:
         raise GamekitError("whose game is this? give game=, such as game='connect_four'")
     board = game_of(board)
@@ -82,7 +83,7 @@ def moves_of(record: Any, game: str | Game | None) -> tuple[Game, list[str]]:
         return board, read_transcript(board, moves)
     if not isinstance(moves, Iterable):
         raise GamekitError(f"a game to review is a record, a position, a transcript or a list of moves, not {record!r}")
-    return board, board.replay(list(moves)).line
+    return board, board.replay(moves).line
 
 
 class Review(Live):
@@ -90,23 +91,21 @@ class Review(Live):
 
     script = "review.js"
 
-    def __init__(self, game: Game, moves: list[str], heuristic: Heuristic, judge: Judge | None):
+    def __init__(self, final: Position, heuristic: Heuristic, judge: Judge | None):
         super().__init__()
-        self.game, self.heuristic = game, heuristic
-        self.steps = [game.start()]
-        self.plies: list[Ply] = []
-        for move in moves:
-            before = self.steps[-1]
-            self.steps.append(before.play(move))
-            self.plies.append(Ply(move, before.turn, self._value(self.steps[-1])))
+        self.final, self.game, self.steps, self.heuristic = final, final.game, final.history, heuristic
+        self.status = ending(final, self.game.players)
+        self.plies = [
+            self._ply(before, after, move)
+            for before, after, move in zip(self.steps, self.steps[1:], final.line, strict=False)
+        ]
         self.judged = self._judge(judge) if judge else 0
-        self.at = len(moves)
+        self.at = len(self.plies)
         self.show()
 
-    def _value(self, position: Position) -> float:
-        if position.winner is not None:
-            return {0: 0.0, 1: 1e12, 2: -1e12}[position.winner]
-        return self.heuristic.value(position, 1)
+    def _ply(self, before: Position, after: Position, move: str) -> Ply:
+        value = value_for_first(after, self.heuristic) or 0.0
+        return Ply(move, before.turn, value, signed(value) if after.winner is None else self.status)
 
     def _judge(self, judge: Judge) -> int:
         """From the end, where judging is easy, backwards; how many moves were judged."""
@@ -122,78 +121,46 @@ class Review(Live):
     @property
     def lost(self) -> list[int]:
         """The numbers (from 1) of the moves that lost value."""
-        return [number for number, ply in enumerate(self.plies, 1) if ply.verdict == "lost value"]
+        return [number for number, ply in enumerate(self.plies, 1) if ply.verdict == LOST]
 
     def __repr__(self) -> str:
-        return (
-            f"{self.game}: {len(self.plies)} moves, {self.judged} judged exactly, "
-            f"{len(self.lost)} of them lost value\n{self.steps[-1]}"
-        )
-
-    def _words(self, number: int) -> str:
-        """What the position after a move is worth to the first player, in words."""
-        return self._status() if self.steps[number].winner is not None else signed(self.plies[number - 1].value)
+        judged = f"{self.judged} judged exactly, {len(self.lost)} of them lost value"
+        return f"{self.game}: {len(self.plies)} moves, {judged}\n{self.final}"
 
     def do_at(self, ply: int) -> None:
         self.at = min(max(int(ply), 0), len(self.plies))
         self.show()
 
-    def _status(self) -> str:
-        outcome = self.steps[-1].outcome()
-        who = self.game.players
-        end = "unfinished" if outcome is None else f"{who[outcome.winner - 1]} won" if outcome.winner else "a draw"
-        return end + (f", {outcome.score[0]:g} : {outcome.score[1]:g}" if outcome and outcome.score else "")
-
     def snapshot(self) -> dict[str, Any]:
-        plies = [
-            {
-                "move": p.move,
-                "player": p.player,
-                "value": p.value,
-                "text": self._words(n),
-                "verdict": p.verdict,
-                "remark": p.remark,
-            }
-            for n, p in enumerate(self.plies, 1)
-        ]
+        shown = self.plies[self.at - 1 : self.at] if self.at else []
+        known = [(move, value) for ply in shown for move, value in ply.exact.items() if value is not None]
         return {
-            "title": str(self.game),
             "svg": svg(self.steps[self.at]),
             "at": self.at,
-            "marks": list(self.game.players),
-            "plies": plies,
-            "bars": self._bars(),
+            "marks": self.game.players,
+            "plies": [{key: value for key, value in vars(ply).items() if key != "exact"} for ply in self.plies],
+            "bars": bars(known, 12, [ply.move for ply in shown]),
             "by": str(self.heuristic),
             "judged": self.judged,
             "lost": len(self.lost),
-            "status": self._status(),
+            "status": self.status,
             "kind": self.game.name,
         }
 
-    def _bars(self) -> list[dict[str, Any]]:
-        """The exact values of the moves there were, where they are known."""
-        ply = self.plies[self.at - 1] if self.at else None
-        known = [(move, value) for move, value in (ply.exact or {}).items() if value is not None] if ply else []
-        return [
-            {"move": move, "value": value, "text": value_text(value), "best": ply is not None and move == ply.move}
-            for move, value in sorted(known, key=lambda item: -item[1])[:12]
-        ]
-
     def picture(self) -> str:
-        return svg(self.steps[-1])
+        return svg(self.final)
 
     def still(self) -> str:
         rows = "".join(
-            f"<tr><td>{n}</td><td>{html.escape(self.game.players[p.player - 1])}</td>"
-            f"<td>{html.escape(p.move)}</td><td>{html.escape(self._words(n))}</td>"
-            f"<td style='text-align:left'>{html.escape(p.remark)}</td></tr>"
-            for n, p in enumerate(self.plies, 1)
+            f"<tr><td>{number}</td><td>{html.escape(self.game.players[ply.player - 1])}</td>"
+            f"<td>{html.escape(ply.move)}</td><td>{html.escape(ply.text)}</td>"
+            f"<td style='text-align:left'>{html.escape(ply.remark)}</td></tr>"
+            for number, ply in enumerate(self.plies, 1)
         )
         titles = f"<tr><th>ply</th><th></th><th>move</th><th>{html.escape(str(self.heuristic))}</th><th></th></tr>"
         return (
-            f"<div class='gk-still'><p>{html.escape(repr(self).splitlines()[0])}</p><div style='display:flex;"
-            f"flex-wrap:wrap;gap:20px'>{self.picture()}<div style='max-height:420px;overflow:auto'>"
-            f"<table>{titles}{rows}</table></div></div></div>"
+            f"<p>{html.escape(repr(self).splitlines()[0])}</p><div style='display:flex;flex-wrap:wrap;gap:20px'>"
+            f"{self.picture()}<div style='max-height:420px;overflow:auto'><table>{titles}{rows}</table></div></div>"
         )
 
 
@@ -204,13 +171,21 @@ def review(
     judge: Judge | str | None = "exact",
     seconds: float = 3.0,
 ) -> Review:
-    """Go through a played game, a record, a position's moves or a transcript, move by move.
+    """Go through a game move by move.
 
-    `judge(position)` gives the exact value of every move there, or None; by default the game's solver, as far
-    as `seconds` reach from the end of the game. `judge=None` leaves judging out.
+    Args:
+        record: a played game, a row of a sweep, a position (its moves), a transcript or a list of moves.
+        game: the game, where the record does not tell.
+        heuristic: a heuristic or its spec, for the curve (default: the game's).
+        judge: "exact" for the game's solver, from the end of the game as far back as it gets; a function that gives
+            the exact value of every move in a position, or None; None: moves are not judged.
+        seconds: time for the solver.
+
+    Returns:
+        The widget; `lost` are the moves that lost value.
     """
-    board, moves = moves_of(record, game)
+    board, moves = game_and_moves(record, game)
     wanted = exact(board, seconds) if judge == "exact" else judge
     if wanted is not None and not callable(wanted):
         raise GamekitError(f"judge={judge!r} is not allowed; judge is 'exact', None, or a function of a position")
-    return Review(board, moves, heuristic_of(heuristic, board), wanted)
+    return Review(board.replay(moves), heuristic_of(heuristic, board), wanted)

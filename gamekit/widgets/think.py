@@ -12,36 +12,28 @@ from ..players import Choice, Player
 from ..search import montecarlo, workspace
 
 TICK = 0.2  # seconds between two signs of life
+Done = Callable[["Thought"], None]
 
 
 class Thought:
     """One player thinking about one position. `done(thought)` is called at the end, on this thread.
 
-    The engines ask every few milliseconds whether to go on; there the thread reports its nodes, and there it
-    ends when it is told to `stop`, with the best move so far. A player written in Python cannot be asked.
+    The engines ask every few milliseconds whether to go on; then `tick(nodes)` is called, and the engine ends, with the
+    best move so far, if `stop` was. A player written in Python cannot be asked.
     """
 
-    def __init__(
-        self,
-        player: Player,
-        position: Position,
-        done: Callable[[Thought], None],
-        tick: Callable[[Thought], None] = lambda thought: None,
-    ):
+    def __init__(self, player: Player, position: Position, done: Done, tick: Callable[[int], None]):
         self.player, self.position, self._done, self._tick = player, position, done, tick
         self.choice: Choice | None = None
         self.error: BaseException | None = None
-        self.started = self._ticked = time.monotonic()
+        self._ticked = time.monotonic()
         self.wanted = True  # nobody waits for a thought that is no longer wanted
         self._halt = threading.Event()
         self.thread = threading.Thread(target=self._run, name="gamekit-think", daemon=True)
-
-    def start(self) -> Thought:
-        self.thread.start()
-        return self
+        self.start = self.thread.start
 
     def stop(self, wanted: bool = True) -> bool:
-        """Ask it to end; whether it did within a second."""
+        """Ask it to end; whether it has. One that is no longer wanted is waited for, up to a second."""
         self.wanted = self.wanted and wanted
         self._halt.set()
         if self.thread is not threading.current_thread() and not wanted:
@@ -49,29 +41,35 @@ class Thought:
         return not self.thread.is_alive()
 
     @property
-    def nodes(self) -> int:
+    def _engine(self) -> Any:
+        return getattr(self.player, "_engine", None)
+
+    @property
+    def stoppable(self) -> bool:
+        """Whether the player can be asked to stop."""
+        return self._engine is not None
+
+    def _nodes(self) -> int:
         """Positions generated so far."""
-        engine: Any = getattr(self.player, "_engine", None)
-        if hasattr(engine, "counts"):
-            return int(engine.counts[workspace.GENERATED])
-        return int(engine.register[montecarlo.GENERATED]) if hasattr(engine, "register") else 0
+        if hasattr(self._engine, "counts"):
+            return int(self._engine.counts[workspace.GENERATED])
+        return int(self._engine.register[montecarlo.GENERATED])
 
     def _ask(self) -> bool:
         now = time.monotonic()
         if now - self._ticked > TICK and self.wanted:
             self._ticked = now
-            self._tick(self)
+            self._tick(self._nodes())
         return self._halt.is_set()
 
     def _run(self) -> None:
         try:
-            if self.player.game is None or self.player.game != self.position.game:
+            if self.player.game != self.position.game:
                 self.player.begin(self.position.game)
-            engine: Any = getattr(self.player, "_engine", None)
-            if engine is not None:
-                run = type(engine).run.__get__(engine)
+            if self.stoppable:
+                run = type(self._engine).run.__get__(self._engine)
                 # a call that brings its own way to stop is the player's pondering
-                engine.run = lambda *given: run(*given) if callable(given[-1]) else run(*given, stop=self._ask)
+                self._engine.run = lambda *given: run(*given) if callable(given[-1]) else run(*given, stop=self._ask)
             self.choice = self.player.choose(self.position)
         except BaseException as error:
             self.error = error

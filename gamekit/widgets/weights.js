@@ -46,7 +46,7 @@ function makeWeights(root, link) {
       if (!weight.choices && !weight.switch) number.textContent = Number(weight.value).toPrecision(3);
     }
     if (!state.weights.length && !knobs.childNodes.length) knobs.append(el("span", { class: "gk-faint" }, "this heuristic has no weights"));
-    seen.innerHTML = state.seen;
+    seen.innerHTML = state.explanation;
     spec.textContent = state.spec;
     note.textContent = state.note ?? "";
     moves.replaceChildren(el("div", { class: "gk-faint" }, `the position after each move${state.moves > state.bars.length ? ` (the best ${state.bars.length} of ${state.moves})` : ""}`), bars(state.bars));

@@ -6,15 +6,14 @@ import html
 from typing import Any
 
 from ..core import Position
-from ..drawing import value_text
 from ..heuristics import Heuristic, heuristic_of
 from ..specs import Param
-from .base import Live
+from .base import Live, bars
 from .explanation import Explanation
 
 
 class Weights(Live):
-    """Sliders, the evaluation seen, and what each move would be worth. `heuristic` is the tuned one."""
+    """Sliders, the evaluation explained, and what each move would be worth. `heuristic` is the tuned one."""
 
     script = "weights.js"
 
@@ -23,8 +22,11 @@ class Weights(Live):
         self.heuristic, self.position, self.me = heuristic, position, me
         self.show()
 
+    def explanation(self) -> Explanation:
+        return Explanation(self.position, self.heuristic, self.me)
+
     def __repr__(self) -> str:
-        return repr(Explanation(self.position, self.heuristic, self.me))
+        return repr(self.explanation())
 
     def do_set(self, name: str, value: Any) -> None:
         """A value that is not allowed is refused by name; the last good one stays."""
@@ -35,39 +37,27 @@ class Weights(Live):
         self.heuristic = self.heuristic.with_(**{name: param.default for name, param in self.heuristic.params.items()})
         self.show()
 
-    def moves(self) -> list[tuple[str, float]]:
-        """Every move with the value of the position after it, for the player who evaluates; best first."""
-        found = [
-            (self.position.game.write(code), self.heuristic.value(self.position.after(code), self.me))
-            for code in self.position.codes()
-        ]
-        return sorted(found, key=lambda item: -item[1])
-
     def snapshot(self) -> dict[str, Any]:
-        settings, ranked = self.heuristic.settings, self.moves()
+        after = {move: self.position.play(move) for move in self.position.moves()}
+        values = {move: self.heuristic.value(position, self.me) for move, position in after.items()}
+        top, settings = max(values.values(), default=0.0), self.heuristic.settings
         return {
-            "seen": Explanation(self.position, self.heuristic, self.me)._repr_html_(),
+            "explanation": self.explanation()._repr_html_(),
             "spec": str(self.heuristic),
             "weights": [
                 {"name": name, "value": settings[name], "about": param.about, **_range(param)}
                 for name, param in self.heuristic.params.items()
             ],
-            "bars": [
-                {"move": move, "value": value, "text": value_text(value), "best": value == ranked[0][1]}
-                for move, value in ranked[:12]
-            ],
-            "moves": len(ranked),
+            "bars": bars(values.items(), 12, [move for move, value in values.items() if value == top]),
+            "moves": len(values),
         }
 
     def picture(self) -> str:
-        return Explanation(self.position, self.heuristic, self.me)._repr_svg_()
+        return self.explanation()._repr_svg_()
 
     def still(self) -> str:
         settings = ", ".join(f"{name} = {value}" for name, value in self.heuristic.settings.items())
-        return (
-            f'<div class="gk-still">{Explanation(self.position, self.heuristic, self.me)._repr_html_()}'
-            f"<p>{html.escape(settings)}</p></div>"
-        )
+        return f"{self.explanation()._repr_html_()}<p>{html.escape(settings)}</p>"
 
 
 def _range(param: Param) -> dict[str, Any]:
@@ -83,5 +73,14 @@ def _range(param: Param) -> dict[str, Any]:
 
 
 def weights(heuristic: Any, position: Position, me: int | None = None) -> Weights:
-    """Turn a heuristic's weights and see at once what the position and its moves are worth then."""
+    """Turn a heuristic's weights and see at once what the position and its moves are worth then.
+
+    Args:
+        heuristic: a heuristic or its spec.
+        position: what is evaluated.
+        me: for which player, 1 or 2 (default: who is to move).
+
+    Returns:
+        The widget; its `heuristic` is the tuned one.
+    """
     return Weights(heuristic_of(heuristic, position.game), position, position.turn if me is None else me)

@@ -1,4 +1,4 @@
-"""The board in a real browser: every game played to its end by clicking, and its manners when things go wrong."""
+"""The board in a real browser: every game played to its end by clicking, and what it does when things go wrong."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_long_search_can_be_stopped_and_nothing_is_left_behind(lab):
             "gk.play_board('connect_four', 'alphabeta(depth=40)')",
             COUNT,
         ],
-        "manners.ipynb",
+        "stop.ipynb",
     )
     lab.finished(page, 3)
     board, outputs = page.locator(".gk-play"), page.locator(".jp-OutputArea-output pre")

@@ -29,7 +29,7 @@ def shell(*arguments, text=None, **environment):
     )
 
 
-# ------------------------------------------------------------------------------------ what there is
+# ------------------------------------------------------------------------------------ listings
 
 
 def test_games_lists_every_game_with_its_parameters(cli):
@@ -44,7 +44,7 @@ def test_games_lists_every_game_with_its_parameters(cli):
     assert {p["name"]: p["default"] for p in found[3]["params"]} == {"m": "3", "n": "3", "k": "3"}
 
 
-def test_heuristics_lists_every_one_with_parameters_range_report_and_a_line(cli):
+def test_heuristics_lists_every_heuristic_with_its_parameters_ranges_and_report(cli):
     found = json.loads(cli("heuristics", "--json").out)
     assert {(entry["game"], entry["name"]) for entry in found} == set(gk.HEURISTICS)
     assert all(entry["about"] and entry["report"] for entry in found)
@@ -57,7 +57,7 @@ def test_heuristics_lists_every_one_with_parameters_range_report_and_a_line(cli)
     assert cli("heuristics", "congo").code == 2
 
 
-def test_players_lists_every_one_with_parameters(cli):
+def test_players_lists_every_player_with_its_parameters(cli):
     found = json.loads(cli("players", "--json").out)
     assert [entry["name"] for entry in found] == list(gk.PLAYERS)
     assert all(entry["about"] for entry in found)
@@ -69,14 +69,14 @@ def test_players_lists_every_one_with_parameters(cli):
 # --------------------------------------------------------------------------------- positions and games
 
 
-def test_perft_prints_a_depth_and_a_count_a_line(cli):
+def test_perft_prints_depth_and_count_on_each_line(cli):
     assert cli("perft", "conga", "4").out == "1 3\n2 8\n3 96\n4 1112\n"
     assert json.loads(cli("perft", "connect_four", "3", "--json").out) == [7, 49, 343]
     assert cli("perft", "conga", "1", "--moves", "00S 33NW").out == "1 10\n"
     assert cli("perft", "mnk(k=1)", "2", "--moves", "0,0").out == "1 0\n2 0\n"
 
 
-def test_eval_says_the_value_for_whom_it_was_asked(cli):
+def test_eval_gives_the_value_for_the_player_asked_for(cli):
     moves = " ".join(plain_rules.CONGA_TRANSCRIPT[:6])
     position = gk.game("conga").replay(moves)
     for me in (1, 2):
@@ -116,6 +116,31 @@ def test_play_is_the_same_for_the_same_seed_and_starts_where_told(cli):
     assert started["moves"][:4] == ["4", "4", "3", "5"]
 
 
+def test_match_prints_the_documented_keys_and_says_the_same_in_words(cli):
+    asked = ("match", "mnk", "alphabeta(depth=2)", "random", "--games", "6", "--seed", "3", "--workers", "1")
+    found = json.loads(cli(*asked, "--json").out)
+    keys = ("games", "wins", "draws", "distinct", "terminations", "interval", "turns", "nodes")
+    assert set(found) >= {"game", "players", *keys}
+    assert sum(found["wins"]) + found["draws"] == found["games"] == sum(found["terminations"].values()) == 6
+    assert found["interval"][0] <= found["wins"][0] / 6 <= found["interval"][1]
+    lines = dict(line.split(maxsplit=1) for line in cli(*asked).out.splitlines())
+    assert set(lines) == set(found)
+    assert lines["wins"] == f"{found['wins'][0]} and {found['wins'][1]}"
+
+
+def test_match_of_deterministic_players_without_openings_has_no_interval(cli):
+    asked = ("match", "connect_four", "leftmost", "leftmost", "--games", "4", "--workers", "1", "--json")
+    found = json.loads(cli(*asked).out)
+    assert (found["interval"], found["distinct"]) == (None, 2)
+    assert "openings" in found["warning"]
+
+
+def test_compare_takes_depths_and_nodes(cli):
+    asked = ("compare", "mnk", "windows", "potential_streak", "--games", "4", "--depths", "1", "--nodes", "50,100")
+    found = json.loads(cli(*asked, "--json").out)
+    assert {row["condition"] for row in found["standings"]} == {"depth 1", "50 nodes per move", "100 nodes per move"}
+
+
 # --------------------------------------------------------------------------------------------- wrong use
 
 WRONG = [
@@ -141,12 +166,18 @@ WRONG = [
     ["play", "conga", "random"],
     ["play", "conga", "random", "nobody"],
     ["play", "conga", "random", "random", "--seed", "x"],
-    ["play", "connect_four", "random", "random", "--cap", "0"],
-    ["play", "conga", "random", "random", "--cap", "-1"],
-    ["play", "conga", "random", "random", "--limit", "nan"],
-    ["play", "conga", "random", "random", "--limit", "-1"],
+    ["play", "connect_four", "random", "random", "--max-plies", "0"],
+    ["play", "conga", "random", "random", "--max-plies", "-1"],
+    ["play", "conga", "random", "random", "--move-seconds", "nan"],
+    ["play", "conga", "random", "random", "--move-seconds", "-1"],
     ["play", "conga", "random", "random", "--moves", "00X"],
     ["games", "--nope"],
+    ["match", "mnk", "random", "random", "--games", "0"],
+    ["match", "mnk", "random", "random", "--sprt", "5", "1"],
+    ["compare", "mnk", "windows", "--depths", "1,x"],
+    ["run", "10_conga", "-p", "games"],
+    ["sweep", "no/such.yaml"],
+    ["verify"],
     ["heuristics", "../../x"],
     ["perft", "candy(board=../../x)", "1"],
     ["perft", "candy(board=/etc/passwd)", "1"],

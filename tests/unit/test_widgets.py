@@ -6,10 +6,10 @@ import threading
 import time
 
 import pytest
-from gamekit.matches.match import play_game
 
 import gamekit as gk
 from gamekit.heuristics import HEURISTICS
+from gamekit.matches.single_game import play_game
 from gamekit.widgets import check_heuristic, play_board, rank, review, search_tree, weights
 
 GAMES = ["connect_four", "conga", "candy(board=Ayds)", "mnk", "connect_k(columns=5,rows=4,k=4)", "mnk(m=19,n=19,k=5)"]
@@ -205,7 +205,7 @@ def test_tree_counts_what_the_search_counts():
     for side, spec in ((minimax, "minimax(depth=4)"), (alphabeta, "alphabeta(depth=4)")):
         counters = gk.player(spec).choose(position).counters
         assert side.counters(None) == {name: counters[name] for name in side.counters(None)}
-        assert side.counters(len(side.seen) - 1)["generated"] == counters["generated"] - 1
+        assert side.counters(len(side.searched) - 1)["generated"] == counters["generated"] - 1
     card = next(node for node in alphabeta.nodes if node.cut)
     said = ask(tree, "cut", side=1)
     assert said[0]["cut"] == card.id
@@ -237,12 +237,14 @@ def test_review_marks_moves_that_lost_value():
     assert through.state["bars"]
     played = play_game("connect_four", "alphabeta(depth=3)", "random", seed=2)
     assert review(played, judge=None).judged == 0
+    swept = gk.sweep("mnk", "leftmost", "random", games_each=2, workers=1, seed=1).iloc[1]
+    assert review(swept, judge=None).final == gk.replay(swept)
     told = review(gk.game("conga").replay("00S 33NW"), judge=lambda position: dict.fromkeys(position.moves(), 0.0))
     assert told.judged == 2
     assert not told.lost
 
 
-def test_check_and_rank_a_heuristic_of_ones_own():
+def test_check_and_rank_a_custom_heuristic():
     @gk.heuristic("conga", params={"own": 1.0})
     def lonely(board, me, params):
         score = 0.0
@@ -258,7 +260,12 @@ def test_check_and_rank_a_heuristic_of_ones_own():
         assert {name: good for name, good, _ in found.findings}["symmetry"] is True
         ranking = rank(lonely, games=6, seconds=5)
         assert len(ranking.table) >= 4
-        assert all(row["low"] <= row["share"] <= row["high"] for row in ranking.table)
+        table = ranking.table
+        assert (table.points_low <= table.points).all()
+        assert (table.points <= table.points_high).all()
+        assert table.points.is_monotonic_decreasing
+        assert table.heuristic[ranking.place - 1] == "lonely"
+        assert table.met.sum() == table.games[ranking.place - 1], "its games are those against each of the others"
         assert "lonely" in ranking._repr_html_()
         knobs = weights(lonely, gk.game("conga").start())
         ask(knobs, "set", name="own", value=3.0)

@@ -1,4 +1,4 @@
-"""Pictures, the evaluation seen, and transcripts in the reports' own forms."""
+"""Pictures, explained evaluations, and transcripts in the reports' own forms."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def test_effects_are_what_changes_on_the_board(spec):
 
 
 @pytest.mark.parametrize(("game", "name"), [key for key, h in HEURISTICS.items() if not h.own])
-def test_the_parts_seen_add_up_to_the_value(game, name):
+def test_the_explained_parts_add_up_to_the_value(game, name):
     position = next(p for p in POSITIONS.values() if p.game.name == game)
     for me in (1, 2):
-        evaluation = seen(position, name, me)
+        evaluation = gk.explain(position, name, me)
         assert evaluation.total == pytest.approx(evaluation.value)
         ET.fromstring(evaluation._repr_svg_())
         assert str(len(evaluation.parts)) in repr(evaluation) or evaluation.parts
@@ -87,7 +87,7 @@ def test_names_are_escaped():
         return 0.0
 
     plain.about = "<script>alert(1)</script>"
-    assert "<script>" not in seen(gk.game("mnk").start(), plain)._repr_html_()
+    assert "<script>" not in gk.explain(gk.game("mnk").start(), plain)._repr_html_()
     HEURISTICS.pop(("mnk", "plain"))
 
 
