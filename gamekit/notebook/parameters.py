@@ -97,8 +97,9 @@ class Declared:
 
 def _known(owner: str, name: str, kind: str, value: str) -> bool:
     """Does a spec name something that exists, with parameters that are allowed?"""
-    from .. import game, player
+    from ..games import game
     from ..heuristics import HEURISTICS
+    from ..players import player
     from ..specs import SpecError, find, parse
 
     try:
