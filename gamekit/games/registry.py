@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba.core.errors import NumbaError
 
 from ..core import DRAW, LOST, RUNNING, WON, Game, make_move
@@ -17,15 +16,17 @@ from .k_in_a_row import MNK, ConnectFour, ConnectK
 GAMES: dict[str, type[Game]] = {g.name: g for g in (Conga, Candy, ConnectK, MNK, ConnectFour)}
 
 
-def game(spec: str | Spec | Game) -> Game:
-    """A game from its spec.
+def game(spec: str | Spec | Game, /, **parameters: Any) -> Game:
+    """A game from its spec; parameters given here win over those in the spec.
 
-    >>> game("mnk(m=5,n=6,k=4)").start().moves()[:3]
+    >>> game("mnk(m=5,n=6)", k=4).start().moves()[:3]
     ['0,0', '0,1', '0,2']
     """
     if isinstance(spec, Game):
-        return spec
-    wanted = parse(spec)
+        if not parameters:
+            return spec
+        spec = Spec(spec.name, spec.settings)
+    wanted = parse(spec, parameters)
     kind = GAMES[find("game", wanted.name, GAMES)]
     return kind(**check(wanted.name, kind.params, wanted.settings))
 
@@ -38,9 +39,6 @@ def register(kind: type[Game]) -> type[Game]:
     name = getattr(kind, "name", None)
     if not isinstance(name, str) or not name.isidentifier():
         raise GamekitError(f"a game needs a name of letters, digits and underscores; given {name!r}")
-    state: Any = getattr(kind, "state", None)
-    if not isinstance(state, np.dtype) or not state.names or state.names[0] != "turn" or state["turn"].str[1:] != "i4":
-        raise GamekitError(f"{name}: the first field of state must be ('turn', 'i4'); given {state}")
     if name in GAMES and GAMES[name].__module__.startswith(__package__):
         raise GamekitError(f"there is already a built-in game {name!r}; choose another name")
     try:

@@ -70,7 +70,7 @@ def placed(game, rows):
     record = game.record(data)
     game.setup(record)
     record.cells[: game.rows * game.cols] = np.array(rows).ravel()
-    game._derive(record)
+    game.derive(record)
     return Position(game, data[: game.size].copy())
 
 
