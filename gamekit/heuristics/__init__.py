@@ -1,7 +1,8 @@
 """The heuristics: one file per game, found by game and name in the registry."""
 
+from ..errors import HeuristicError
 from . import candy, conga, connect_four, connect_k, mnk
-from .base import HEURISTICS, Heuristic, HeuristicError, Part, heuristic, heuristic_of, names_of
+from .base import HEURISTICS, Heuristic, Part, heuristic, heuristic_of, names_of
 
 __all__ = [
     "HEURISTICS",
