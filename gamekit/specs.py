@@ -96,7 +96,7 @@ def parse(text: str | Spec, more: Mapping[str, Any] | None = None) -> Spec:
     found = expand(text)
     if len(found) > 1:
         raise SpecError(f"{_shortened(str(text))} names several; one is allowed here")
-    return Spec(found[0].name, {**found[0].settings, **(more or {})})
+    return Spec(found[0].name, {**found[0].settings, **more}) if more else found[0]
 
 
 def expand(spec: str | Spec) -> list[Spec]:
@@ -115,7 +115,7 @@ def _expanded(value: Any) -> list[Any]:
     """Every value that one with sets stands for; one too many where there are more than is allowed."""
     if isinstance(value, Each):
         return [one for part in value for one in _expanded(part)]
-    if not isinstance(value, Spec):
+    if not isinstance(value, Spec) or not any(isinstance(one, (Each, Spec)) for one in value.settings.values()):
         return [value]
     points = itertools.islice(itertools.product(*map(_expanded, value.settings.values())), MOST + 1)
     return [Spec(value.name, dict(zip(value.settings, point, strict=True))) for point in points]

@@ -56,16 +56,10 @@ ONE, TWO = np.uint64(1), np.uint64(2)
 def moves(s, out):
     """Columns left to right, or empty cells in reading order."""
     count = 0
-    if s.gravity:
-        for column in range(s.cols):
-            if s.cells[column] == 0:
-                out[count] = column
-                count += 1
-    else:
-        for cell in range(s.rows * s.cols):
-            if s.cells[cell] == 0:
-                out[count] = cell
-                count += 1
+    for cell in range(s.cols if s.gravity else s.rows * s.cols):  # a column is open while its top cell is
+        if s.cells[cell] == 0:
+            out[count] = cell
+            count += 1
     return count
 
 

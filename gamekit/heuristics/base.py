@@ -36,13 +36,7 @@ class Part:
 
 
 def cell_parts(position: Position, me: int, worth: Callable[[int, int], tuple[str, float]]) -> list[Part]:
-    """One part for each occupied cell.
-
-    Args:
-        position: what is evaluated.
-        me: the player it is evaluated for.
-        worth: (cell's number, owner) → what it is, and its worth to its owner.
-    """
+    """One part for each occupied cell; `worth(cell, owner)` gives what it is, and its worth to its owner."""
     found = []
     for r, row in enumerate(position.game.cells(position.record)):
         for c, (owner, _label) in enumerate(row):
@@ -62,36 +56,34 @@ def _board(s, pointer, shape):
     return s.board
 
 
+@dataclass(eq=False, repr=False)
 class Heuristic:
     """An evaluation of positions for one player: `value(position, me)`; higher is better for `me`.
 
     Made by the decorator `heuristic`. `settings` are its weights; `with_` gives the same with others.
     """
 
-    def __init__(
-        self,
-        function: Callable,
-        games: tuple[str, ...],
-        params: dict[str, Param],
-        report: str = "",
-        about: str = "",
-        pack: Callable[[dict, Game], Any] | None = None,
-        parts: Callable[[Position, int, dict], list[Part]] | None = None,
-        fits: Callable[[Game], str | None] | None = None,
-    ):
-        self.function, self.games, self.params, self.report = function, games, params, report
-        self.about = about or (function.__doc__ or "").split("\n")[0]
-        self.pack, self.parts, self.fits = pack, parts, fits
-        self.name = function.__name__
+    function: Callable
+    games: tuple[str, ...]
+    params: dict[str, Param]
+    report: str = ""  # where it comes from
+    about: str = ""  # a line for listings; if not given, the function's docstring
+    pack: Callable[[dict, Game], Any] | None = None  # makes of the weights the numbers that the function gets
+    parts: Callable[[Position, int, dict], list[Part]] | None = None  # takes a score apart
+    fits: Callable[[Game], str | None] | None = None  # says why a game, such as one of another size, does not fit
+
+    def __post_init__(self) -> None:
+        self.name = self.function.__name__
+        self.about = self.about or (self.function.__doc__ or "").split("\n")[0]
         if not self.name.isidentifier():
             raise HeuristicError(f"a heuristic needs a name that specs can use; given {self.name!r}")
-        check_names(f"heuristic {self.name!r}", params, "heuristic_")
-        names = list(inspect.signature(function).parameters)
+        check_names(f"heuristic {self.name!r}", self.params, "heuristic_")
+        names = list(inspect.signature(self.function).parameters)
         if len(names) != 3:
             raise HeuristicError(f"heuristic {self.name!r} takes (board, me, params); given ({', '.join(names)})")
         self.sees_state = names[0] in ("state", "s")
-        self.own = not function.__module__.startswith(__package__)  # written by the user
-        self.settings = check(self.name, params, {})
+        self.own = not self.function.__module__.startswith(__package__)  # written by the user
+        self.settings = check(self.name, self.params, {})
         self._compiled: dict[Any, tuple[bytes, Compiled]] = {}
 
     # --------------------------------------------------------------------- identity
@@ -189,13 +181,14 @@ class Heuristic:
 
     def _ask(self, position: Position, me: int) -> Any:
         """Call the plain function; with wide numbers, for NumPy's bytes overflow where compiled code does not."""
-        seen: Any = position.record
-        if not self.sees_state:
-            board = position.board
-            names = board.dtype.names
-            wide = np.dtype([(name, "i8") for name in names]) if names else np.int64
-            seen = board.astype(wide).view(np.recarray) if names else board.astype(wide)
-        return self.function(seen, me, self.weights(position.game))
+        weights = self.weights(position.game)
+        if self.sees_state:
+            return self.function(position.record, me, weights)
+        board = position.board
+        if board.dtype.names:
+            wide = board.astype([(name, "i8") for name in board.dtype.names]).view(np.recarray)
+            return self.function(wide, me, weights)
+        return self.function(board.astype(np.int64), me, weights)
 
     def explain(self, position: Position, me: int | None = None) -> list[Part]:
         """The parts of a score: which cells, windows, streaks or blocks gave what."""
@@ -211,8 +204,7 @@ class Heuristic:
         """The error to raise where the evaluation of a position raised `error`, or gave `value`, which is no number."""
         player = me or 1
         if value is None:
-            file = self.function.__code__.co_filename
-            return failed(self.name, position, lambda: self._ask(position, player), file, error)
+            return failed(self.name, self.function, position, lambda: self._ask(position, player), error)
         if np.isnan(value):  # the search does not keep the number
             leaf = self.leaf(position.game)
             value = float(evaluate(leaf.address, position.data, player, leaf.weights))

@@ -21,31 +21,24 @@ NOISE = (
 )
 
 
-def failed(name: str, position: Position, evaluate: Callable[[], Any], file: str, error: Exception | None) -> Exception:
-    """What went wrong when an evaluation raised an error, by asking once more in plain Python.
-
-    Args:
-        name: the heuristic.
-        position: where it failed.
-        evaluate: the evaluation, uncompiled.
-        file: where its source is.
-        error: what the compiled one raised.
-    """
+def failed(
+    name: str, function: Callable, position: Position, ask: Callable[[], Any], error: Exception | None
+) -> Exception:
+    """What to raise where a compiled evaluation raised `error`, by asking (`ask`) once more in plain Python."""
+    what = f"{type(error).__name__}: {error}" if error else "an error in compiled code"
     try:
         with np.errstate(all="raise"):
-            answer = evaluate()
+            answer = ask()
     except Exception as again:
-        error = again
+        file, what = function.__code__.co_filename, f"{type(again).__name__}: {again}"
         here = [frame for frame in traceback.extract_tb(again.__traceback__) if frame.filename == file]
         if here:
             where = f"{_short(file)}, line {here[-1].lineno}: {here[-1].line}"
-            what = f"failed with {type(again).__name__}: {again} at {where}"
-            return HeuristicError(f"heuristic {name!r} {what}\nin the position\n{position}")
+            return HeuristicError(f"heuristic {name!r} failed with {what} at {where}\nin the position\n{position}")
     else:
         if not isinstance(answer, (int, float, np.number)):
-            what = f"returned {answer!r}; a value is a number"
-            return HeuristicError(f"heuristic {name!r} {what}\nin the position\n{position}")
-    what = f"{type(error).__name__}: {error}" if error else "an error in compiled code"
+            told = f"heuristic {name!r} returned {answer!r}; a value is a number"
+            return HeuristicError(f"{told}\nin the position\n{position}")
     # the evaluation does not fail here, so the rules did
     return GamekitError(f"the rules of {position.game.name} (or {name!r}) failed with {what}")
 
