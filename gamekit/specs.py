@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -279,7 +280,7 @@ def check_names(owner: str, params: Iterable[str], prefix: str = "") -> None:
         prefix: what the column's name has before the parameter's.
     """
     for name in params:
-        if not isinstance(name, str) or not _NAME.match(name):
-            raise SpecError(f"{owner}: a parameter's name has letters, digits and underscores; given {name!r}")
-        if prefix + name in RESERVED or (prefix + name).startswith("opponent_"):
+        if not isinstance(name, str) or not _NAME.match(name) or iskeyword(name):
+            raise SpecError(f"{owner}: {name!r} is no name for a parameter; use letters, digits and underscores")
+        if prefix + name in RESERVED or (not prefix and name.startswith(("opponent_", "heuristic_"))):
             raise SpecError(f"{owner}: a parameter may not be named {name!r}: results have a column of that name")

@@ -24,26 +24,15 @@ from .connect_k import K_IN_A_ROW
 
 UP = (1, 2, 3, 3, 2, 1)  # by row, from the bottom
 ACROSS = (1, 2, 3, 4, 3, 2, 1)  # by column
-RIGHT = np.array(
-    [
-        [0, 0, 0, 1, 1, 1, 1],
-        [0, 0, 1, 2, 2, 2, 1],
-        [0, 1, 2, 3, 3, 2, 1],
-        [1, 2, 3, 3, 2, 1, 0],
-        [1, 2, 2, 2, 1, 0, 0],
-        [1, 1, 1, 1, 0, 0, 0],
-    ]
-)
-LEFT_AS_PRINTED = np.array(
-    [
-        [1, 1, 1, 1, 0, 0, 0],
-        [1, 2, 2, 2, 1, 9, 0],
-        [1, 2, 3, 3, 3, 1, 0],
-        [0, 1, 2, 3, 3, 2, 1],
-        [0, 0, 1, 2, 2, 2, 1],
-        [0, 0, 0, 1, 1, 1, 1],
-    ]
-)
+
+
+def _matrix(rows: str) -> np.ndarray:
+    """Rows of digits as an array."""
+    return np.array([[int(digit) for digit in row] for row in rows.split()])
+
+
+RIGHT = _matrix("0001111 0012221 0123321 1233210 1222100 1111000")
+LEFT_AS_PRINTED = _matrix("1111000 1222190 1233310 0123321 0012221 0001111")
 LEFT = RIGHT[:, ::-1]  # what the printed left matrix is but for two slips
 
 # where the packed numbers stand: switches, then a table of weights for each direction, row by row from the bottom
