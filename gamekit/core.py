@@ -160,7 +160,7 @@ class Game:
     # ------------------------------------------------------------------------- for users
 
     def start(self) -> Position:
-        """The first position; a custom game's rules are compiled anew if a global they read has changed."""
+        """The first position; a custom game's rules are compiled again if a global they read has changed."""
         cls = type(self)
         if cls._stamp is not None and cls._stamp != (stamp := (fingerprint(cls.moves), fingerprint(cls.play))):
             cls._rules, cls._stamp = Rules(cls.moves, cls.play, cls.state, cls.width, None), stamp
@@ -286,7 +286,7 @@ class Position:
         return Position(self.game, data, winner, self, code)
 
     def copy(self) -> Position:
-        """The same position in memory of its own."""
+        """The same position, sharing no memory with this one."""
         other = Position(self.game, self.data.copy(), self.winner, self.parent, self.last)
         other.ply = self.ply
         return other
@@ -322,7 +322,7 @@ class Position:
 
     @property
     def turn(self) -> int:
-        """The player to move, 1 or 2: the record's first word, of which the first byte tells."""
+        """The player to move, 1 or 2: the first byte of the record."""
         return self.data.item(0)
 
     @property

@@ -121,7 +121,7 @@ def has_line(stones, rows, k):
 @helper(forceinline=True)
 def _runs(stones, step, k):
     """Where k stones follow each other `step` bits apart: double the length found, then top it up."""
-    if (k - ONE) * step > np.uint64(63):  # no such line fits the board, and a shift of 64 would come to none at all
+    if (k - ONE) * step > np.uint64(63):  # no such line fits the board; a word may not be shifted by 64
         return np.uint64(0)
     if k == np.uint64(4):  # without the loop
         stones &= stones >> step

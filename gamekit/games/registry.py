@@ -30,7 +30,7 @@ def game(spec: str | Spec | Game, /, **parameters: Any) -> Game:
 
 
 def register(kind: type[Game]) -> type[Game]:
-    """Make a game known by its name; it is tried first, in a hundred random games.
+    """Make a game known by its name; a hundred random games must go well first.
 
     A class decorator: `@gk.register` above `class Misere(gk.Game): …`.
     """

@@ -53,4 +53,7 @@ class UCT(FlatMonteCarlo):
 
     name, about, report = "uct", "Monte-Carlo tree search (UCB1)", "ours"
     tree = True
-    takes = {**FlatMonteCarlo.takes, "exploration": Param(2**0.5, "weight of the little-tried", 0.0, 100.0)}
+    takes = {
+        **FlatMonteCarlo.takes,
+        "exploration": Param(2**0.5, "how much moves that were tried less often are preferred", 0.0, 100.0),
+    }
