@@ -30,7 +30,8 @@ STATE = np.dtype(
         ("turn", "i4"),
         ("rows", "u1"),
         ("cols", "u1"),
-        ("filled", "u2"),
+        ("filled", "u1"),
+        ("count", "u1"),
         ("owned", "u8", (2,)),  # each player's cells as bits, in reading order
         ("inside", "u8"),
         ("not_first", "u8"),
@@ -78,7 +79,7 @@ def play(s, move):
         s.total[them] -= s.cells[cell].value
     s.turn = them + 1
     s.filled += 1
-    if s.filled < np.int64(s.rows) * np.int64(s.cols):
+    if s.filled < s.count:
         return RUNNING
     if s.total[me] == s.total[them]:
         return DRAW
@@ -197,7 +198,7 @@ class Candy(FillingGame):
 
     def setup(self, s: Record) -> None:
         column = np.arange(self.longest) % self.cols
-        s.turn, s.rows, s.cols = 1, self.rows, self.cols
+        s.turn, s.rows, s.cols, s.count = 1, self.rows, self.cols, self.longest
         s.inside, s.not_first, s.not_last = map(_word, (column >= 0, column > 0, column < self.cols - 1))
         s.cells["value"][: self.longest] = self.values.ravel()
 

@@ -135,7 +135,7 @@ class Conga(GridGame):
     default_heuristic = "moves"
     move_help = "row, column and compass direction, zero-based from the top left, such as 00S or 33NW"
     params: ClassVar = {
-        "directions": Param("rows", "the order in which a cell's directions are listed", choices=tuple(ORDERS))
+        "directions": Param("rows", "the order in which a cell's moves are listed", choices=tuple(ORDERS))
     }
 
     def __init__(self, directions: str = "rows"):

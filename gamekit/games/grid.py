@@ -80,8 +80,8 @@ class FillingGame(GridGame):
         self.longest = self.codes = self.rows * self.cols
 
     def left(self, data: np.ndarray) -> int:
-        at = self.state.fields["filled"][1]  # type: ignore[index]
-        return self.longest - data.item(at) - 256 * data.item(at + 1)  # never more than two bytes of it
+        kind, at = self.state.fields["filled"][:2]  # type: ignore[index]
+        return self.longest - data[at : at + kind.itemsize].view(kind).item()
 
     def centrality(self) -> np.ndarray:
         down, across = from_middle(self.rows), from_middle(self.cols)
