@@ -78,10 +78,11 @@ class FillingGame(GridGame):
         super().__init__(**settings)
         self.shape = self.rows, self.cols = shape
         self.longest = self.codes = self.rows * self.cols
+        kind, at = self.state.fields["filled"][:2]  # type: ignore[index]
+        self._filled = slice(at, at + kind.itemsize)
 
     def left(self, data: np.ndarray) -> int:
-        kind, at = self.state.fields["filled"][:2]  # type: ignore[index]
-        return self.longest - data[at : at + kind.itemsize].view(kind).item()
+        return self.longest - int.from_bytes(data[self._filled].tobytes(), "little")
 
     def centrality(self) -> np.ndarray:
         down, across = from_middle(self.rows), from_middle(self.cols)
