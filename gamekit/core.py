@@ -1,23 +1,23 @@
-"""What a game, a position, an outcome and a move error are; knows no particular game."""
+"""What a game, a position and an outcome are; knows no particular game."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import carray, njit, types
 
 from .errors import GamekitError, IllegalMove, MalformedMove, PositionError
-from .jit.compiled import Compiled, compiled
-from .jit.intrinsics import BLOCK, MOVES, PLAY, address, block, call_moves, call_play
-from .jit.user_code import fingerprint, fresh
-from .specs import write
+from .jit.intrinsics import BLOCK, block
+from .jit.rules import Rules, list_moves, make_move
+from .jit.user_code import fingerprint
+from .specs import Param, Spec
 
 RUNNING, WON, DRAW, LOST = 0, 1, 2, 3  # what `play` says, seen by the player who moved
+assert BLOCK == 64  # the search copies positions in chunks of this size
 
 Record = Any  # one np.record of a game's state
 
@@ -43,41 +43,13 @@ class Symmetry:
     moves: np.ndarray
 
 
-def _nothing(s):
-    pass
+@dataclass
+class Leaf:
+    """An evaluation as the search takes it: where its code is, and its weights."""
 
-
-class Rules:
-    """A game's two rules as the search calls them: compiled on first use, addressed by number."""
-
-    def __init__(
-        self,
-        moves: Callable,
-        play: Callable,
-        state: np.dtype,
-        width: int,
-        name: str | None,
-        pin: Callable | None = None,
-    ):
-        """`pin` sets fields that are the same in all positions of a game, so that the compiler knows them."""
-        pinned = njit(forceinline=True)(pin or _nothing)
-        if name is None:
-            moves, play = fresh(moves), fresh(play)
-        # A game from outside the package is checked at every index: a slip there writes into memory.
-        list_moves, make_move = (njit(boundscheck=name is None, forceinline=True)(rule) for rule in (moves, play))
-
-        def moves_at(position, out):
-            s = carray(position, (1,), state)[0]
-            pinned(s)
-            return list_moves(s, carray(out, (width,), np.int32))
-
-        def play_at(position, move):
-            s = carray(position, (1,), state)[0]
-            pinned(s)
-            return make_move(s, move)
-
-        self.moves = Compiled(moves_at, MOVES, name and f"{name}.moves", moves.__module__)
-        self.play = Compiled(play_at, PLAY, name and f"{name}.play", play.__module__)
+    address: int
+    weights: np.ndarray
+    explain_failure: Callable[..., Exception] | None = None
 
 
 class Game:
@@ -90,11 +62,12 @@ class Game:
     - `moves(s, out)` writes the legal moves, as numbers below `codes`, in canonical order; returns how many;
     - `play(s, move)` changes `s` in place and returns RUNNING, WON, DRAW or LOST for the player who moved.
 
-    It also says how a position starts (`setup`) and how a move is written and read.
+    It also says how a position starts (`setup`) and how a move is written and read; one with symmetries gives
+    `symmetries`, and `derive` if its record holds more than the board. `games.grid` has what boards share.
     """
 
     name: ClassVar[str]
-    params: ClassVar[dict[str, Any]] = {}
+    params: ClassVar[dict[str, Param]] = {}
     state: ClassVar[np.dtype]
     width: ClassVar[int]
     moves: ClassVar[Callable]
@@ -106,27 +79,31 @@ class Game:
     default_heuristic: str | None = None
     view: ClassVar[Callable | None] = None  # (record, pointer, shape) → the board a heuristic sees; None: s.board
     shape: tuple[int, int] | None = None  # of that board; heuristics are compiled for it, which makes them faster
+    longest: int | None = None  # the most plies a game can last, where there is a bound
+    codes: int  # moves are numbers below this; if not given, `width`
+    used: int  # bytes of the record that this game uses (a large board's tail may be idle); if not given, all
+    identity: int  # leading bytes that tell two positions apart; if not given, all
     _rules: Rules
-    _stamp: ClassVar[tuple[bytes, bytes] | None] = None  # of a game of one's own: what its rules read
+    _stamp: ClassVar[tuple[bytes, bytes] | None] = None  # of a custom game: what its rules read
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
-        if "state" in cls.__dict__ or "play" in cls.__dict__:
-            missing = [
-                name
-                for name in ("name", "state", "width", "moves", "play")
-                if not hasattr(cls, name) and not (name == "name" and cls.__module__.startswith(__package__ + "."))
-            ]
-            if missing:
-                raise GamekitError(
-                    f"game {cls.__name__} lacks {', '.join(missing)}; a game gives name, state, width, moves and play"
-                )
-            inside = cls.__module__.startswith(__package__ + ".")
-            name = f"{cls.__module__}.{cls.__name__}" if inside else None
-            moves, play = cls.__dict__["moves"], cls.__dict__["play"]
-            cls.moves, cls.play = staticmethod(moves), staticmethod(play)
-            cls._rules = Rules(moves, play, cls.state, cls.width, name)
-            cls._stamp = None if inside else (fingerprint(moves), fingerprint(play))
+        if not {"state", "play"} & set(cls.__dict__):
+            return
+        inside = cls.__module__.startswith(__package__ + ".")
+        needed = ("state", "width", "moves", "play") if inside else ("name", "state", "width", "moves", "play")
+        if missing := [name for name in needed if not hasattr(cls, name)]:
+            needs = "a game gives name, state, width, moves and play"
+            raise GamekitError(f"game {cls.__name__} lacks {', '.join(missing)}; {needs}")
+        state, own = cls.state, cls.__dict__
+        if not isinstance(state, np.dtype) or (state.names or " ")[0] != "turn" or state["turn"].str[1:] != "i4":
+            raise GamekitError(f"game {cls.__name__}: the first field of state must be ('turn', 'i4'); given {state}")
+        cls.codes = own.get("codes", cls.width)
+        cls.used, cls.identity = (own.get(name, state.itemsize) for name in ("used", "identity"))
+        moves, play = cls.moves, cls.play
+        cls.moves, cls.play = staticmethod(moves), staticmethod(play)
+        cls._rules = Rules(moves, play, cls.state, cls.width, f"{cls.__module__}.{cls.__name__}" if inside else None)
+        cls._stamp = None if inside else (fingerprint(moves), fingerprint(play))
 
     def __init__(self, **settings: Any):
         self.settings = settings
@@ -138,6 +115,7 @@ class Game:
         s.turn = 1
 
     def write(self, code: int) -> str:
+        """A move's number as text."""
         return str(code)
 
     def read(self, text: str) -> int:
@@ -146,39 +124,14 @@ class Game:
 
     def cells(self, s: Record) -> list[list[tuple[int, str]]]:
         """The board as rows of (owner, label), for text and pictures."""
-        return [[(int(owner), "") for owner in row] for row in s.board]
+        return [[(int(owner), "") for owner in row] for row in self.grid(s)]
 
     def token(self, owner: int, label: str) -> str:
         """A cell in a line of text."""
         return self.marks[owner]
 
-    def judge(self, s: Record) -> int:
-        """RUNNING, or the end of a position read from text, seen by the player who is NOT to move."""
-        raise PositionError(f"{self.name} cannot read positions from text")
-
-    def fill(self, s: Record, rows: list[list[str]], check: bool = True) -> None:
-        """Fill a started record from the tokens of a text; with `check` refuse what cannot arise."""
-        raise PositionError(f"{self.name} cannot read positions from text")
-
-    @property
-    def used(self) -> int:
-        """Bytes of the record that this game uses (a large board's tail may be idle)."""
-        return self.state.itemsize
-
-    @property
-    def identity(self) -> int:
-        """Leading bytes that tell two positions apart."""
-        return self.used
-
-    @property
-    def codes(self) -> int:
-        """Moves are numbers below this."""
-        return self.width
-
-    @property
-    def longest(self) -> int | None:
-        """The most plies a game can last, where there is a bound."""
-        return None
+    def derive(self, s: Record) -> None:
+        """Set the fields of a record that follow from its board."""
 
     def left(self, data: np.ndarray) -> int | None:
         """The most plies that can still follow a position, where there is a bound."""
@@ -192,65 +145,37 @@ class Game:
         """Every symmetry of the game but the identity."""
         return []
 
-    @cached_property
-    def mirrors(self) -> list[Symmetry]:
-        """The symmetries, worked out once."""
-        return self.symmetries()
-
-    def turned(self, s: Record, symmetry: Symmetry, out: Record) -> None:
-        """Write the position `s` turned by `symmetry` into `out` (a copy of `s`)."""
-        raise NotImplementedError
-
     def score(self, s: Record) -> tuple[float, float] | None:
+        """Both players' totals, in a game that counts."""
         return None
+
+    def split(self, line: str) -> list[str]:
+        """A line of moves written as one text → the moves."""
+        return line.split()
+
+    def join(self, moves: Iterable[str]) -> str:
+        """Moves → a line that `split` takes apart."""
+        return " ".join(moves)
 
     # ------------------------------------------------------------------------- for users
 
-    def parameters(self) -> dict[str, Any]:
-        """Every parameter with its value in effect."""
-        return {name: self.settings.get(name, param.default) for name, param in self.params.items()}
-
-    @property
-    def size(self) -> int:
-        """Bytes of a position as the search copies it."""
-        return block(self.used)
-
     def start(self) -> Position:
-        """The first position; rules of one's own are compiled anew if a global they read has changed."""
+        """The first position; a custom game's rules are compiled again if a global they read has changed."""
         cls = type(self)
         if cls._stamp is not None and cls._stamp != (stamp := (fingerprint(cls.moves), fingerprint(cls.play))):
             cls._rules, cls._stamp = Rules(cls.moves, cls.play, cls.state, cls.width, None), stamp
-        data = np.zeros(block(self.state.itemsize), np.uint8)
-        self.setup(self.record(data))
+        data, s = self.blank()
+        self.setup(s)
         return Position(self, data[: self.size].copy())
 
-    def record(self, data: np.ndarray) -> Record:
-        """The fields of a position's bytes (a shorter one is completed by idle zeros)."""
-        if data.size < self.state.itemsize:
-            data = np.concatenate([data, np.zeros(self.state.itemsize - data.size, np.uint8)])
-        return data[: self.state.itemsize].view(self.state).view(np.recarray)[0]
-
     def position(self, text: str, check: bool = True) -> Position:
-        """The position a text shows, as `str` prints it; with `check` refused if it cannot arise."""
-        if not isinstance(text, str):
-            raise PositionError(f"a position is read from a text; given {text!r}")
-        lines = [line.split() for line in text.strip().splitlines() if line.strip()]
-        turn = 0
-        if lines and lines[-1][-2:] == ["to", "move"]:
-            names = {n.lower(): i + 1 for i, n in enumerate(self.players)}
-            who = " ".join(lines.pop()[:-2])
-            turn = names.get(who.lower(), 0)
-            if not turn:
-                raise PositionError(f"{who!r} is not a player of {self.name}; allowed: {' and '.join(self.players)}")
-        data = np.zeros(block(self.state.itemsize), np.uint8)
-        s = self.record(data)
-        self.setup(s)
-        s.turn = turn
-        self.fill(s, lines, check)
-        status = self.judge(s)
-        mover = 3 - int(s.turn)
-        winner = {RUNNING: None, WON: mover, DRAW: 0, LOST: 3 - mover}[status]
-        return Position(self, data[: self.size].copy(), winner)
+        """The position a text shows.
+
+        Args:
+            text: a board as `str` prints it, with or without its last line, which says who is to move.
+            check: refuse a position that cannot arise.
+        """
+        raise PositionError(f"{self.name} cannot read positions from text")
 
     def replay(self, moves: Iterable[str] | str) -> Position:
         """The position after a line of moves, given as texts or as one text."""
@@ -261,16 +186,40 @@ class Game:
             position = position.play(move)
         return position
 
-    def split(self, line: str) -> list[str]:
-        """A line of moves written as one text → the moves."""
-        return line.split()
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter with its value in effect."""
+        return {name: self.settings.get(name, param.default) for name, param in self.params.items()}
 
-    def join(self, moves: Iterable[str]) -> str:
-        return " ".join(moves)
+    # --------------------------------------------------------------------------- records
+
+    @property
+    def size(self) -> int:
+        """Bytes of a position as the search copies it."""
+        return block(self.used)
+
+    def blank(self) -> tuple[np.ndarray, Record]:
+        """Room for a whole record, zeroed, and its fields."""
+        data = np.zeros(block(self.state.itemsize), np.uint8)
+        return data, self.record(data)
+
+    def record(self, data: np.ndarray) -> Record:
+        """The fields of a position's bytes (a shorter one is completed by idle zeros)."""
+        if data.size < self.state.itemsize:
+            data = np.concatenate([data, np.zeros(self.state.itemsize - data.size, np.uint8)])
+        return data[: self.state.itemsize].view(self.state).view(np.recarray)[0]
+
+    def grid(self, s: Record) -> np.ndarray:
+        """The board in a record as a heuristic sees it; writing to it writes to the record."""
+        view = type(self).view
+        return view(s, None, self.shape) if view else s.board
+
+    @cached_property
+    def mirrors(self) -> list[Symmetry]:
+        """The symmetries, worked out once."""
+        return self.symmetries()
 
     def __str__(self) -> str:
-        inside = ",".join(f"{k}={write(v)}" for k, v in self.settings.items())
-        return f"{self.name}({inside})" if inside else self.name
+        return str(Spec(self.name, self.settings))
 
     def __repr__(self) -> str:
         return f"gk.game({str(self)!r})"
@@ -282,30 +231,7 @@ class Game:
         return hash(str(self))
 
     def __reduce__(self) -> Any:
-        return type(self)._again, (self.settings,)
-
-    @classmethod
-    def _again(cls, settings: dict[str, Any]) -> Game:
-        return cls(**settings)
-
-
-@dataclass
-class Leaf:
-    """An evaluation as the search takes it: where its code is, and its weights."""
-
-    address: int
-    weights: np.ndarray
-    explain_failure: Callable[..., Exception] | None = None
-
-
-@compiled(types.intp, types.Array(types.uint8, 1, "C", readonly=True), types.int32[::1], returns=types.int32)
-def list_moves(function, data, out):
-    return call_moves(function, address(data, 0), address(out, 0))
-
-
-@compiled(types.intp, types.uint8[::1], types.int32, returns=types.int32)
-def make_move(function, data, move):
-    return call_play(function, address(data, 0), move)
+        return partial(type(self), **self.settings), ()
 
 
 class Position:
@@ -360,7 +286,7 @@ class Position:
         return Position(self.game, data, winner, self, code)
 
     def copy(self) -> Position:
-        """The same position in memory of its own."""
+        """The same position, sharing no memory with this one."""
         other = Position(self.game, self.data.copy(), self.winner, self.parent, self.last)
         other.ply = self.ply
         return other
@@ -396,7 +322,7 @@ class Position:
 
     @property
     def turn(self) -> int:
-        """The player to move, 1 or 2: the record's first word, of which the first byte tells."""
+        """The player to move, 1 or 2: the first byte of the record."""
         return self.data.item(0)
 
     @property
@@ -411,18 +337,8 @@ class Position:
 
     @property
     def board(self) -> np.ndarray:
-        """The board as a heuristic sees it."""
-        view = type(self.game).view
-        return view(self.record, None, self.game.shape) if view else self.record.board
-
-    @property
-    def line(self) -> list[str]:
-        """The moves that led here."""
-        moves, position = [], self
-        while position.parent is not None and position.last is not None:
-            moves.append(self.game.write(position.last))
-            position = position.parent
-        return moves[::-1]
+        """The board as a heuristic sees it; a copy."""
+        return self.game.grid(self.record)
 
     @property
     def history(self) -> list[Position]:
@@ -433,13 +349,18 @@ class Position:
             found.append(position)
         return found[::-1]
 
+    @property
+    def line(self) -> list[str]:
+        """The moves that led here."""
+        return [self.game.write(one.last) for one in self.history if one.last is not None]
+
     def turned(self, symmetry: Symmetry) -> Position:
         """This position seen through a symmetry of the game."""
-        data = np.zeros(block(self.game.state.itemsize), np.uint8)
+        game, (data, out) = self.game, self.game.blank()
         data[: self.data.size] = self.data
-        out = self.game.record(data)
-        self.game.turned(self.record, symmetry, out)
-        return Position(self.game, data[: self.game.size].copy(), self.winner)
+        game.grid(out).reshape(-1)[symmetry.cells] = game.grid(self.record).reshape(-1)
+        game.derive(out)
+        return Position(game, data[: game.size].copy(), self.winner)
 
     def canonical(self) -> bytes:
         """The smallest key among this position and its mirror images."""
@@ -452,8 +373,7 @@ class Position:
         return hash(self.key)
 
     def __str__(self) -> str:
-        rows = self.game.cells(self.record)
-        text = [[self.game.token(*cell) for cell in row] for row in rows]
+        text = [[self.game.token(*cell) for cell in row] for row in self.game.cells(self.record)]
         wide = max(len(cell) for row in text for cell in row)
         lines = [" ".join(cell.rjust(wide) for cell in row).rstrip() for row in text]
         if self.winner is None or not self.game.infers_turn:
@@ -461,16 +381,15 @@ class Position:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        line = self.line
-        if not line and self.key != self.game.start().key:
+        if self.history[0].key != self.game.start().key:  # it comes from a position that was read from text
             return f"{self.game!r}.position({str(self)!r})"
-        return f"{self.game!r}.replay({self.game.join(line)!r})"
+        return f"{self.game!r}.replay({self.game.join(self.line)!r})"
 
     def _repr_svg_(self) -> str:
         return import_module(Position.drawn_by).svg(self)
 
     def __reduce__(self) -> Any:
-        return _position, (self.game, self.data.tobytes(), self.winner)
+        return Position, (self.game, self.data, self.winner)
 
 
 def a_position(given: Any) -> Position:
@@ -478,10 +397,3 @@ def a_position(given: Any) -> Position:
     if not isinstance(given, Position):
         raise PositionError(f"a position is wanted, such as gk.game('conga').start(); given {given!r}")
     return given
-
-
-def _position(game: Game, raw: bytes, winner: int | None) -> Position:
-    return Position(game, np.frombuffer(raw, np.uint8).copy(), winner)
-
-
-assert BLOCK == 64  # the search copies positions in chunks of this size

@@ -10,6 +10,14 @@ class GamekitError(ValueError):
     """Something given was wrong; the message says what, and what is allowed."""
 
 
+class SpecError(GamekitError):
+    """A spec that cannot be read, or names something that does not exist."""
+
+
+class HeuristicError(GamekitError):
+    """A heuristic that is unknown, does not fit, does not compile, or failed on a position."""
+
+
 class MoveError(GamekitError):
     """A move that cannot be played; the position is unchanged."""
 

@@ -36,7 +36,7 @@ COLUMNS: dict[str, pa.Schema] = {
     "searches": _schema(
         "game:word player:word number:int position:text ply:int move:word value:number decided:int reached:int "
         "generated:int expanded:int leaves:int cutoffs:int first_move_cutoffs:int table_probes:int table_hits:int "
-        "table_cutoffs:int playouts:int by_ply:list expected:word stopped_by:word sampled:yes deterministic:yes timed:yes "
+        "table_cutoffs:int played_out:int by_ply:list expected:word stopped_by:word sampled:yes deterministic:yes timed:yes "
         "error:text elapsed:number"
     ),
     "root_moves": _schema(
@@ -52,8 +52,7 @@ COLUMNS: dict[str, pa.Schema] = {
         "game:word heuristic:word number:int position:text ply:int side:int value:number sampled:yes error:text"
     ),
 }
-RESERVED = {name for schema in COLUMNS.values() for name in schema.names} - {"heuristic"}
-OPTIONAL = ("elapsed", "playouts", "error")  # dropped where nothing stands in them
+OPTIONAL = ("elapsed", "played_out", "error")  # dropped where nothing stands in them
 
 
 def frame(

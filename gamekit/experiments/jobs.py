@@ -248,6 +248,7 @@ def _search_row(choice: Choice) -> Row:
         "stopped_by": choice.stopped_by,
         "by_ply": choice.by_ply,
         "expected": choice.line[1] if len(choice.line) > 1 else "",
+        "played_out": choice.counters.get("playouts"),
         **choice.counters,
     }
 

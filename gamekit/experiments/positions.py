@@ -101,8 +101,8 @@ def listed(owner: str, game: Game, given: Any, plies: Sequence[int], seed: int) 
 
 
 def text_of(position: Position) -> str:
-    """A position as a text that `position_from` reads: its moves, or its board where it has none."""
-    if position.ply or position.key == position.game.start().key:
+    """A position as a text that `position_from` reads: its moves from the game's start, else its board."""
+    if position.history[0].key == position.game.start().key:
         return position.game.join(position.line)
     return str(position)
 

@@ -10,7 +10,6 @@ A move's number is its cell in reading order; it is written as column letter and
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,11 +17,11 @@ import numpy as np
 from numba import carray
 from numba.extending import overload
 
-from ..core import DRAW, LOST, RUNNING, WON, Game, Record, Symmetry
+from ..core import DRAW, LOST, RUNNING, WON, Record, Symmetry
 from ..errors import GamekitError, PositionError, nearest
 from ..jit.intrinsics import ahead, helper, trailing_zeros
 from ..specs import Param
-from .k_in_a_row import grid_symmetries
+from .grid import FillingGame
 
 MOST = 64  # cells of the largest board
 CELL = np.dtype([("owner", "i1"), ("value", "i1")])
@@ -41,7 +40,7 @@ STATE = np.dtype(
         ("cells", CELL, (MOST,)),  # row by row; only rows × cols are used
     ]
 )
-CELLS, FILLED = (STATE.fields[name][1] for name in ("cells", "filled"))  # type: ignore[index]
+CELLS, INSIDE = (STATE.fields[name][1] for name in ("cells", "inside"))  # type: ignore[index]
 ONE = np.uint64(1)
 
 
@@ -118,34 +117,28 @@ def board_names() -> list[str]:
 
 def find_board(name: str) -> Path:
     """The file of a board given by name or by path."""
-    if name in board_names():
+    known = board_names()
+    if name in known:
         return BOARDS / f"{name}.txt"
     path = Path(name)
     if not re.search(r"[/\\.]", name):
-        raise BoardError(
-            f"there is no board {name!r}; there are {', '.join(board_names())}, or a file's path"
-            + nearest(name, board_names())
-        )
+        some = f"there are {', '.join(known)}, or a file's path"
+        raise BoardError(f"there is no board {name!r}; {some}{nearest(name, known)}")
     if ".." in path.parts:
         raise BoardError(f"board {name!r} is not read: a path may not climb with '..'")
-    try:
-        there = path.is_file()
-    except OSError:
-        there = False
-    if not there:
-        raise BoardError(
-            f"there is no board file {name[:200]!r}; give a path to a file, or one of " + ", ".join(board_names())
-        )
     return path
 
 
 def read_board(path: Path) -> np.ndarray:
-    """A board of values 1–99 from a text file: a row a line, values apart by spaces, tabs or commas."""
+    """A board of values 1–99 from a text file: one row per line, values apart by spaces, tabs or commas."""
 
     def wrong(line: int, column: int, what: str) -> BoardError:
         return BoardError(f"{path}, line {line}, column {column}: {what}")
 
     try:
+        if not path.is_file():
+            some = f"give a path to a file, or one of {', '.join(board_names())}"
+            raise BoardError(f"there is no board file {str(path)[:200]!r}; {some}")
         if path.stat().st_size > 10_000:
             raise wrong(1, 1, f"too large for a board, which has at most {MOST} cells")
         text = path.read_text(encoding="utf-8-sig")
@@ -155,27 +148,22 @@ def read_board(path: Path) -> np.ndarray:
     for number, line in enumerate(text.splitlines(), 1):
         row = []
         for found in re.finditer(r"[^\s,]+", line):
-            value = int(found[0]) if re.fullmatch(r"\d{1,4}", found[0], re.ASCII) else 0
-            if not 1 <= value <= 99:
+            if not re.fullmatch(r"0*[1-9]\d?", found[0], re.ASCII):
                 raise wrong(number, found.start() + 1, f"{found[0][:20]!r} is not a value from 1 to 99")
-            row.append(value)
-        if row and rows and len(row) != len(rows[0]):
+            row.append(int(found[0]))
+        if not row:
+            continue
+        rows.append(row)
+        if len(row) != len(rows[0]):
             raise wrong(number, len(line.rstrip()) + 1, f"{len(row)} values where the first row has {len(rows[0])}")
-        if row:
-            rows.append(row)
-        if len(rows) * len(rows[0] if rows else []) > MOST or len(row) > 26:
+        if len(rows) * len(row) > MOST or len(row) > 26:
             raise wrong(number, 1, f"a board has at most {MOST} cells and 26 columns")
     if not rows:
         raise wrong(1, 1, "the file holds no values")
     return np.array(rows, np.int8)
 
 
-@lru_cache(maxsize=64)
-def _load(path: Path, _stamp: tuple[int, int]) -> np.ndarray:
-    return read_board(path)
-
-
-class Candy(Game):
+class Candy(FillingGame):
     """Drop candies on a board of values; a drop beside an own candy captures its enemy neighbours.
 
     Heuristics see `board[row, column]` with `.owner` (0, 1, 2) and `.value`.
@@ -184,6 +172,7 @@ class Candy(Game):
     name = "candy"
     state = STATE
     width = MOST
+    identity = INSIDE
     moves = moves
     play = play
     view = board
@@ -191,52 +180,27 @@ class Candy(Game):
     marks = ".BG"
     default_heuristic = "score_difference"
     move_help = "a column letter and a row number, such as D4"
-    params: ClassVar[dict[str, Any]] = {"board": Param("AlmondJoy", "a board's name, or the path of a file")}
+    params: ClassVar = {"board": Param("AlmondJoy", "a board's name, or the path of a file")}
 
     def __init__(self, board: str = "AlmondJoy", values: np.ndarray | None = None):
-        super().__init__(board=board)
-        if values is None:
-            path = find_board(board)
-            about = path.stat()
-            values = _load(path, (about.st_mtime_ns, about.st_size))
-        self.values = values
-        self.rows, self.cols = self.shape = values.shape
+        self.values = read_board(find_board(board)) if values is None else values
+        super().__init__(self.values.shape, {"board": board})
+        self.used = CELLS + self.longest * CELL.itemsize
 
     def __eq__(self, other: object) -> bool:
         """A file may have changed since: the values count, not the name alone."""
         return super().__eq__(other) and isinstance(other, Candy) and np.array_equal(self.values, other.values)
 
-    __hash__ = Game.__hash__
+    __hash__ = FillingGame.__hash__
 
     def __reduce__(self) -> Any:
         return Candy, (self.settings["board"], self.values)  # a file need not exist where this is unpacked
 
     def setup(self, s: Record) -> None:
-        rows, cols = self.rows, self.cols
-        column = np.arange(rows * cols) % cols
-        s.turn, s.rows, s.cols, s.count = 1, rows, cols, rows * cols
-        s.inside = _word(column >= 0)
-        s.not_first, s.not_last = _word(column > 0), _word(column < cols - 1)
-        s.cells["value"][: rows * cols] = self.values.ravel()
-
-    @property
-    def used(self) -> int:
-        return CELLS + self.rows * self.cols * CELL.itemsize
-
-    @property
-    def identity(self) -> int:
-        return STATE.fields["inside"][1]  # type: ignore[index]
-
-    @property
-    def codes(self) -> int:
-        return self.rows * self.cols
-
-    @property
-    def longest(self) -> int:
-        return self.rows * self.cols
-
-    def left(self, data: np.ndarray) -> int:
-        return self.longest - int(data[FILLED])
+        column = np.arange(self.longest) % self.cols
+        s.turn, s.rows, s.cols, s.count = 1, self.rows, self.cols, self.longest
+        s.inside, s.not_first, s.not_last = map(_word, (column >= 0, column > 0, column < self.cols - 1))
+        s.cells["value"][: self.longest] = self.values.ravel()
 
     def write(self, code: int) -> str:
         return f"{chr(65 + code % self.cols)}{code // self.cols + 1}"
@@ -250,56 +214,36 @@ class Candy(Game):
             raise ValueError
         return row * self.cols + col
 
-    def centrality(self) -> np.ndarray:
-        down = np.abs(2 * np.arange(self.rows) - (self.rows - 1))
-        across = np.abs(2 * np.arange(self.cols) - (self.cols - 1))
-        return np.maximum(down[:, None], across[None, :]).ravel().astype(np.int32)
-
     def symmetries(self) -> list[Symmetry]:
         """The turns of the board that leave its values as they are."""
-        grid, flat = np.arange(self.rows * self.cols).reshape(self.rows, self.cols), self.values.ravel()
-        turned = grid_symmetries(grid, square=self.rows == self.cols)
-        return [Symmetry(name, cells, cells) for name, cells in turned.items() if (flat[cells] == flat).all()]
+        flat = self.values.ravel()
+        return [turn for turn in super().symmetries() if (flat[turn.cells] == flat).all()]
 
-    def turned(self, s: Record, symmetry: Symmetry, out: Record) -> None:
-        out.cells["owner"][symmetry.cells] = s.cells["owner"][: self.rows * self.cols]
-        self._derive(out)
-        out.turn = s.turn
-
-    def _derive(self, s: Record) -> None:
-        n = self.rows * self.cols
-        owner = s.cells["owner"][:n]
-        s.filled = np.count_nonzero(owner)
-        for who in (1, 2):
-            s.owned[who - 1] = _word(owner == who)
-            s.total[who - 1] = s.cells["value"][:n][owner == who].sum(dtype=int)
+    def derive(self, s: Record) -> None:
+        """Owned cells as bits, totals and the count, from the cells."""
+        cells = s.cells[: self.longest]
+        s.filled = np.count_nonzero(cells["owner"])
+        s.owned[:] = [_word(cells["owner"] == who) for who in (1, 2)]
+        s.total[:] = [cells["value"][cells["owner"] == who].sum(dtype=int) for who in (1, 2)]
 
     def cells(self, s: Record) -> list[list[tuple[int, str]]]:
-        return [[(int(cell["owner"]), str(cell["value"])) for cell in row] for row in board(s, None)]
+        return [[(int(cell["owner"]), str(cell["value"])) for cell in row] for row in self.grid(s)]
 
     def token(self, owner: int, label: str) -> str:
         return label + (self.marks[owner] if owner else " ")
 
-    def fill(self, s: Record, rows: list[list[str]], check: bool = True) -> None:
-        if [len(row) for row in rows] != [self.cols] * self.rows:
-            raise PositionError(f"{self} has {self.rows} rows of {self.cols} cells, a value and B or G where owned")
-        for r, row in enumerate(rows):
-            for c, text in enumerate(row):
-                value = str(self.values[r, c])
-                if text.upper() not in (value, value + "B", value + "G"):
-                    raise PositionError(
-                        f"row {r + 1}, column {c + 1}: {text!r} is no cell of this board; "
-                        f"allowed: {value}, {value}B, {value}G"
-                    )
-                s.cells["owner"][r * self.cols + c] = self.marks.find(text[-1].upper()) if text[-1].isalpha() else 0
-        self._derive(s)
+    def tokens(self, row: int, col: int) -> dict[str, Any]:
+        value = int(self.values[row, col])
+        return {self.token(owner, str(value)).strip(): (owner, value) for owner in range(3)}
+
+    def complete(self, s: Record, check: bool) -> None:
         turn = int(s.filled) % 2 + 1
         if check and s.turn not in (0, turn):
             raise PositionError(f"with {int(s.filled)} candies on the board it is {self.players[turn - 1]}'s turn")
-        s.turn = turn if check else s.turn or turn
+        s.turn = s.turn or turn
 
     def judge(self, s: Record) -> int:
-        if s.filled < s.count:
+        if s.filled < self.longest:
             return RUNNING
         mine, theirs = s.total[2 - s.turn], s.total[s.turn - 1]
         return DRAW if mine == theirs else WON if mine > theirs else LOST
@@ -309,4 +253,5 @@ class Candy(Game):
 
 
 def _word(cells: np.ndarray) -> np.uint64:
-    return np.uint64(sum(1 << int(i) for i in np.flatnonzero(cells)))
+    """A set of cells as bits."""
+    return np.uint64(sum(1 << int(cell) for cell in np.flatnonzero(cells)))

@@ -4,19 +4,23 @@ A move takes every stone of one of your cells and runs in one of eight direction
 first cell, two on the second, the rest on the third. Only an enemy cell or the edge blocks; the last
 open cell takes all that remain. Own cells never block. Player A starts top left, B bottom right.
 
-A move's number is cell × 8 + direction, both in reading order.
+A move's number is cell × 8 + direction, both in reading order. Moves are listed cell by cell in reading order; the
+parameter `directions` sets the order of a cell's directions. It changes no rule, but which of several equal moves
+comes first, and so how much a search can cut.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core import RUNNING, WON, Game, Record, Rules, Symmetry
+from ..core import RUNNING, WON, Record, Rules, Symmetry
 from ..errors import PositionError
 from ..jit.intrinsics import helper, popcount, trailing_zeros
 from ..specs import Param
+from .grid import GridGame
 
 DIRECTIONS = ("NW", "N", "NE", "W", "E", "SW", "S", "SE")
 STEPS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
@@ -39,17 +43,17 @@ NEXT = np.array(
     ],
     np.int8,
 )  # the cell one step on, -1 beyond the edge
-ORDERS = {  # in which the directions of a cell are listed; ties and node counts depend on it
-    "rows": ("NW", "N", "NE", "W", "E", "SW", "S", "SE"),
-    "columns": ("NW", "W", "SW", "N", "S", "NE", "E", "SE"),
+ORDERS = {
+    "rows": DIRECTIONS,  # reading order
+    "columns": ("NW", "W", "SW", "N", "S", "NE", "E", "SE"),  # the same, column by column
     "clockwise": ("N", "NE", "E", "SE", "S", "SW", "W", "NW"),
 }
 LEFT, RIGHT = np.uint32(0x1111), np.uint32(0x8888)  # the outer columns
 
 
-def _lister(order):
+def _lister(names):
     """A rule that lists every move (cell, direction), the directions of a cell in this order."""
-    order = np.array(order, np.int8)
+    order = np.array([DIRECTIONS.index(name) for name in names], np.int8)
 
     def moves(s, out):
         """Every (cell, direction) whose first step is neither off the board nor onto the enemy."""
@@ -113,10 +117,7 @@ def count_moves(s, who):
     return count
 
 
-LISTERS = {name: _lister([DIRECTIONS.index(word) for word in order]) for name, order in ORDERS.items()}
-
-
-class Conga(Game):
+class Conga(GridGame):
     """Ten stones each on a 4×4 board; whoever cannot move loses.
 
     Heuristics see `board[row, column]` with `.owner` (0, 1, 2) and `.stones`.
@@ -125,14 +126,17 @@ class Conga(Game):
     name = "conga"
     state = STATE
     width = 128
-    moves = LISTERS["rows"]
+    shape = (4, 4)
+    moves = _lister(ORDERS["rows"])
     play = play
-    params = {"directions": Param("rows", "the order in which a cell's moves are listed", choices=tuple(ORDERS))}
     players = ("A", "B")
     marks = ".AB"
     infers_turn = False
     default_heuristic = "moves"
     move_help = "row, column and compass direction, zero-based from the top left, such as 00S or 33NW"
+    params: ClassVar = {
+        "directions": Param("rows", "the order in which a cell's moves are listed", choices=tuple(ORDERS))
+    }
 
     def __init__(self, directions: str = "rows"):
         super().__init__(**({"directions": directions} if directions != "rows" else {}))
@@ -140,16 +144,15 @@ class Conga(Game):
 
     def setup(self, s: Record) -> None:
         s.turn = 1
-        s.board[0, 0] = (1, STONES)
-        s.board[3, 3] = (2, STONES)
-        s.owned[:] = 1 << 0, 1 << 15
+        s.board[0, 0], s.board[3, 3] = (1, STONES), (2, STONES)
+        self.derive(s)
 
     def write(self, code: int) -> str:
         return f"{code >> 5}{code >> 3 & 3}{DIRECTIONS[code & 7]}"
 
     def read(self, text: str) -> int:
-        found = re.fullmatch(r"([0-3])([0-3])([NSWE]{1,2})", text.upper(), re.ASCII)
-        if not found or not text.isascii():
+        found = re.fullmatch(r"([0-3])([0-3])([NSWE]{1,2})", text.upper() if text.isascii() else "")
+        if not found:
             raise ValueError
         return (int(found[1]) * 4 + int(found[2])) * 8 + DIRECTIONS.index(found[3])
 
@@ -163,15 +166,10 @@ class Conga(Game):
         turn = [STEPS.index((dc, dr)) for dr, dc in STEPS]
         return [Symmetry("transpose", cells, np.array([cells[m >> 3] * 8 + turn[m & 7] for m in range(128)]))]
 
-    def turned(self, s: Record, symmetry: Symmetry, out: Record) -> None:
-        out.turn = s.turn
-        out.board.reshape(16)[symmetry.cells] = s.board.reshape(16)
-        self._derive(out)
-
-    def _derive(self, s: Record) -> None:
+    def derive(self, s: Record) -> None:
+        """Owned cells as bits, from the board."""
         owners = s.board["owner"].reshape(16)
-        for who in (1, 2):
-            s.owned[who - 1] = sum(1 << int(i) for i in np.flatnonzero(owners == who))
+        s.owned[:] = [sum(1 << int(cell) for cell in np.flatnonzero(owners == who)) for who in (1, 2)]
 
     def cells(self, s: Record) -> list[list[tuple[int, str]]]:
         return [[(int(cell["owner"]), str(cell["stones"]) if cell["owner"] else "") for cell in row] for row in s.board]
@@ -179,30 +177,23 @@ class Conga(Game):
     def token(self, owner: int, label: str) -> str:
         return self.marks[owner] + label
 
-    def fill(self, s: Record, rows: list[list[str]], check: bool = True) -> None:
-        if [len(row) for row in rows] != [4] * 4:
-            raise PositionError("conga has 4 rows of 4 cells, such as '. A3 B10 .', and a line 'A to move'")
-        for r, row in enumerate(rows):
-            for c, text in enumerate(row):
-                found = re.fullmatch(r"\.|([AB])(\d{1,2})", text.upper(), re.ASCII)
-                if not found or (found[1] and not 1 <= int(found[2]) <= STONES):
-                    raise PositionError(
-                        f"row {r + 1}, column {c + 1}: {text!r} is no cell; allowed: . or A or B "
-                        f"with 1 to {STONES} stones, such as A7"
-                    )
-                s.board[r, c] = (self.marks.index(found[1]), int(found[2])) if found[1] else (0, 0)
-        for who in (1, 2):
+    def tokens(self, row: int, col: int) -> dict[str, Any]:
+        return TOKENS
+
+    def complete(self, s: Record, check: bool) -> None:
+        for who, name in enumerate(self.players, 1):
             stones = int(s.board["stones"][s.board["owner"] == who].sum())
             if check and stones != STONES:
-                raise PositionError(f"{self.players[who - 1]} has {stones} stones; each player has {STONES}")
+                raise PositionError(f"{name} has {stones} stones; each player has {STONES}")
         s.turn = s.turn or 1
-        self._derive(s)
 
     def judge(self, s: Record) -> int:
         return RUNNING if count_moves(s, int(s.turn)) else WON
 
 
-RULES = {
-    name: Conga._rules if name == "rows" else Rules(lister, play, STATE, Conga.width, f"{__name__}.Conga.{name}")
-    for name, lister in LISTERS.items()
+TOKENS = {".": (0, 0)} | {f"{'.AB'[who]}{count}": (who, count) for who in (1, 2) for count in range(1, STONES + 1)}
+RULES = {"rows": Conga._rules} | {
+    name: Rules(_lister(order), play, STATE, Conga.width, f"{__name__}.Conga.{name}")
+    for name, order in ORDERS.items()
+    if name != "rows"
 }

@@ -16,19 +16,22 @@ edge (Connect Four; bit numbers):
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numba import carray
 from numba.extending import overload
 
-from ..core import DRAW, RUNNING, WON, Game, Record, Rules, Symmetry
+from ..core import DRAW, RUNNING, WON, Record, Rules, Symmetry
 from ..errors import PositionError
 from ..jit.intrinsics import ahead, helper
-from ..specs import Param, SpecError
+from ..specs import Param, SpecError, check
+from .grid import FillingGame, from_middle
 
 SIDE = 32  # the longest side of a board
+STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))  # the four directions of a line: row, column, both diagonals
 
 STATE = np.dtype(
     [
@@ -53,16 +56,10 @@ ONE, TWO = np.uint64(1), np.uint64(2)
 def moves(s, out):
     """Columns left to right, or empty cells in reading order."""
     count = 0
-    if s.gravity:
-        for column in range(s.cols):
-            if s.cells[column] == 0:
-                out[count] = column
-                count += 1
-    else:
-        for cell in range(s.rows * s.cols):
-            if s.cells[cell] == 0:
-                out[count] = cell
-                count += 1
+    for cell in range(s.cols if s.gravity else s.rows * s.cols):  # a column is open while its top cell is
+        if s.cells[cell] == 0:
+            out[count] = cell
+            count += 1
     return count
 
 
@@ -74,17 +71,19 @@ def near_moves(s, out):
     count = 0
     for row in range(rows):
         for col in range(cols):
-            if s.cells[row * cols + col] != 0:
-                continue
-            near = False
-            for r in range(row - 1, row + 2):
-                for c in range(col - 1, col + 2):
-                    if 0 <= r < rows and 0 <= c < cols and s.cells[r * cols + c] != 0:
-                        near = True
-            if near:
+            if s.cells[row * cols + col] == 0 and _beside_a_stone(s, row, col, rows, cols):
                 out[count] = row * cols + col
                 count += 1
     return count
+
+
+@helper
+def _beside_a_stone(s, row, col, rows, cols):
+    for r in range(max(row - 1, 0), min(row + 2, rows)):
+        for c in range(max(col - 1, 0), min(col + 2, cols)):
+            if s.cells[r * cols + c] != 0:
+                return True
+    return False
 
 
 def play(s, move):
@@ -122,7 +121,7 @@ def has_line(stones, rows, k):
 @helper(forceinline=True)
 def _runs(stones, step, k):
     """Where k stones follow each other `step` bits apart: double the length found, then top it up."""
-    if (k - ONE) * step > np.uint64(63):  # no such line fits the board, and a shift of 64 would come to none at all
+    if (k - ONE) * step > np.uint64(63):  # no such line fits the board; a word may not be shifted by 64
         return np.uint64(0)
     if k == np.uint64(4):  # without the loop
         stones &= stones >> step
@@ -138,7 +137,7 @@ def _runs(stones, step, k):
 def in_line(s, row, col, me):
     """Whether the stone at (row, col) stands in a line of k of `me`'s."""
     rows, cols = np.int32(s.rows), np.int32(s.cols)
-    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+    for down, right in STEPS:
         length = 1
         for sign in (-1, 1):
             r, c = row + sign * down, col + sign * right
@@ -161,7 +160,7 @@ def _board(s, pointer, shape):
     return lambda s, pointer, shape: carray(ahead(pointer, CELLS), shape, np.int8)
 
 
-class KInARow(Game):
+class KInARow(FillingGame):
     """The rule with rows, columns, k and gravity set; the named games below only say it in their own words."""
 
     state = STATE
@@ -169,62 +168,35 @@ class KInARow(Game):
     moves = moves
     play = play
     view = board
-    rows: int
-    cols: int
-    k: int
-    gravity: bool
+    players = ("X", "O")
 
-    def _shape(self, rows: int, cols: int, k: int, gravity: bool) -> None:
-        if not (1 <= rows <= SIDE and 1 <= cols <= SIDE and k >= 1):
-            raise SpecError(f"{self.name}: {rows} rows, {cols} columns, k={k} are not allowed; sides are 1 to {SIDE}")
+    def __init__(self, rows: int, cols: int, k: int, gravity: bool, settings: dict[str, Any]):
+        super().__init__((rows, cols), settings)
+        check(self.name, self.params, settings)
         if k > max(rows, cols):
             raise SpecError(f"{self.name}: k={k} is not allowed; k is at most the longer side, {max(rows, cols)}")
-        self.rows, self.cols, self.k, self.gravity, self.shape = rows, cols, k, gravity, (rows, cols)
-        self.move_help = (
-            "a column from 1 to " + str(cols) if gravity else f"row,column from 0,0 (top left) to {rows - 1},{cols - 1}"
-        )
-
-    @property
-    def small(self) -> bool:
-        """The board fits a word."""
-        return self.cols * (self.rows + 1) <= 64
+        self.k, self.gravity = k, gravity
+        self.small = cols * (rows + 1) <= 64  # the board fits a word
+        self.used = CELLS + self.longest
+        self.identity = FILLED if self.small else self.used
+        self.move_help = f"row,column from 0,0 (top left) to {rows - 1},{cols - 1}"
+        if gravity:
+            self.codes, self.move_help = cols, f"a column from 1 to {cols}"
 
     def setup(self, s: Record) -> None:
         s.turn, s.rows, s.cols, s.k, s.gravity, s.small = 1, self.rows, self.cols, self.k, self.gravity, self.small
-
-    @property
-    def used(self) -> int:
-        return CELLS + self.rows * self.cols
-
-    @property
-    def identity(self) -> int:
-        return FILLED if self.small else self.used
-
-    @property
-    def codes(self) -> int:
-        return self.cols if self.gravity else self.rows * self.cols
-
-    @property
-    def longest(self) -> int:
-        return self.rows * self.cols
-
-    def left(self, data: np.ndarray) -> int:
-        return self.longest - data.item(FILLED) - 256 * data.item(FILLED + 1)  # never more than two bytes of it
 
     def write(self, code: int) -> str:
         return str(code + 1) if self.gravity else f"{code // self.cols},{code % self.cols}"
 
     def read(self, text: str) -> int:
-        if not text.isascii():
+        parts = text.split(",")
+        if not all(part.isascii() and part.isdigit() for part in parts):
             raise ValueError
-        if self.gravity:
-            if not text.isdigit() or not 1 <= int(text) <= self.cols:
-                raise ValueError
-            return int(text) - 1
-        row, comma, col = text.partition(",")
-        if not (comma and row.isdigit() and col.isdigit() and int(row) < self.rows and int(col) < self.cols):
+        row, col = (0, int(text) - 1) if self.gravity else map(int, parts)
+        if not (row < self.rows and 0 <= col < self.cols):
             raise ValueError
-        return int(row) * self.cols + int(col)
+        return row * self.cols + col
 
     def split(self, line: str) -> list[str]:
         """With gravity a game is `4435…`, comma-separated beyond nine columns; spaces are fine too."""
@@ -234,138 +206,83 @@ class KInARow(Game):
                 return list(line.strip())
         return line.split()
 
-    def join(self, moves: Any) -> str:
+    def join(self, moves: Iterable[str]) -> str:
         return ("" if self.cols <= 9 else ",").join(moves) if self.gravity else " ".join(moves)
 
     def centrality(self) -> np.ndarray:
-        """Columns by distance from the middle one; cells by distance from the middle cell."""
-        across = np.abs(2 * np.arange(self.cols) - (self.cols - 1))
-        if self.gravity:
-            return across.astype(np.int32)
-        down = np.abs(2 * np.arange(self.rows) - (self.rows - 1))
-        return (np.maximum(down[:, None], across[None, :])).ravel().astype(np.int32)
+        return from_middle(self.cols) if self.gravity else super().centrality()
 
     def symmetries(self) -> list[Symmetry]:
-        grid = np.arange(self.rows * self.cols).reshape(self.rows, self.cols)
-        turned = grid_symmetries(grid, square=self.rows == self.cols and not self.gravity)
-        if self.gravity:
-            columns = np.arange(self.cols)[::-1]
-            return [Symmetry("mirror", turned["mirror"], columns)]
-        return [Symmetry(name, cells, cells) for name, cells in turned.items()]
+        found = super().symmetries()
+        return [Symmetry("mirror", found[0].cells, np.arange(self.cols)[::-1])] if self.gravity else found
 
-    def turned(self, s: Record, symmetry: Symmetry, out: Record) -> None:
-        n = self.rows * self.cols
-        out.cells[symmetry.cells] = s.cells[:n]
-        self._derive(out)
-        out.turn, out.filled = s.turn, s.filled
-
-    def _derive(self, s: Record) -> None:
+    def derive(self, s: Record) -> None:
         """Stones as bits, heights and the count, from the cells."""
-        grid = s.cells[: self.rows * self.cols].reshape(self.rows, self.cols)
+        grid = self.grid(s)
         s.filled = np.count_nonzero(grid)
         s.height[: self.cols] = np.count_nonzero(grid, axis=0) if self.gravity else 0
         if self.small:
-            s.stones[:] = [np.bitwise_or.reduce(self.bits[grid == owner], initial=0) for owner in (1, 2)]
+            down, across = np.mgrid[: self.rows, : self.cols]
+            bits = ONE << (across * (self.rows + 1) + self.rows - 1 - down).astype(np.uint64)
+            s.stones[:] = [np.bitwise_or.reduce(bits[grid == owner], initial=0) for owner in (1, 2)]
 
-    @cached_property
-    def bits(self) -> np.ndarray:
-        """Where each cell's stone stands in a word."""
-        down, across = np.mgrid[: self.rows, : self.cols]
-        return ONE << (across * (self.rows + 1) + self.rows - 1 - down).astype(np.uint64)
+    def tokens(self, row: int, col: int) -> dict[str, Any]:
+        return {".": 0, "0": 0, "X": 1, "1": 1, "O": 2, "2": 2}
 
-    def cells(self, s: Record) -> list[list[tuple[int, str]]]:
-        return [[(int(owner), "") for owner in row] for row in board(s, None)]
-
-    def fill(self, s: Record, rows: list[list[str]], check: bool = True) -> None:
-        if all(len(row) == 1 for row in rows) and self.cols > 1:
-            rows = [list(row[0]) for row in rows]
-        if [len(row) for row in rows] != [self.cols] * self.rows:
-            raise PositionError(
-                f"{self} has {self.rows} rows of {self.cols} cells; given rows of "
-                f"{', '.join(str(len(row)) for row in rows) or 'nothing'}"
-            )
-        kinds = {".": 0, "0": 0, "x": 1, "1": 1, "o": 2, "2": 2}
-        for r, row in enumerate(rows):
-            for c, mark in enumerate(row):
-                if mark.lower() not in kinds:
-                    raise PositionError(f"row {r + 1}, column {c + 1}: {mark!r} is no cell; allowed: . X O (or 0 1 2)")
-                s.cells[r * self.cols + c] = kinds[mark.lower()]
-        self._derive(s)
-        if check:
-            self._possible(s)
-        elif not s.turn:
-            s.turn = 1 + int((s.cells == 1).sum() > (s.cells == 2).sum())
-
-    def _possible(self, s: Record) -> None:
-        grid = board(s, None)
-        first, second = int((grid == 1).sum()), int((grid == 2).sum())
+    def complete(self, s: Record, check: bool) -> None:
+        first, second = (int((s.cells == who).sum()) for who in (1, 2))
+        turn = 1 if first <= second else 2
+        if not check:
+            s.turn = s.turn or turn
+            return
         if first - second not in (0, 1):
             raise PositionError(f"X has {first} stones and O {second}; X moves first, so X has as many or one more")
-        turn = 1 if first == second else 2
         if s.turn not in (0, turn):
             raise PositionError(f"with {first} against {second} stones it is {self.players[turn - 1]}'s turn")
         s.turn = turn
-        if self.gravity:
-            for c in range(self.cols):
-                column = grid[:, c] != 0
-                if (column[:-1] & ~column[1:]).any():
-                    raise PositionError(f"a floating stone in column {c + 1}: with gravity stones lie on each other")
-        lines = [self._lines(s, who) for who in (1, 2)]
-        if all(lines):
+        grid = self.grid(s)
+        floating = (grid[:-1] != 0) & (grid[1:] == 0)
+        if self.gravity and floating.any():
+            column = 1 + int(floating.any(axis=0).argmax())
+            raise PositionError(f"a floating stone in column {column}: with gravity stones lie on each other")
+        mover, other = self.players[turn - 1], self.players[2 - turn]
+        last, early = self.lines(s, 3 - turn), self.lines(s, turn)
+        if last.size and early.size:
             raise PositionError("both players have a line; the game ends with the first")
-        if lines[turn - 1]:
-            raise PositionError(f"{self.players[turn - 1]} has a line but the other player moved last")
-        if lines[2 - turn] and not self._one_stone_made(s, 3 - turn):
-            raise PositionError(f"{self.players[2 - turn]} has lines that no single last stone made")
-
-    def _one_stone_made(self, s: Record, who: int) -> bool:
-        """Whether without some one stone (with gravity, the top one of a column) there is no line."""
-        grid = board(s, None)
-        for r, c in np.argwhere(grid == who).tolist():
-            if self.gravity and r > 0 and grid[r - 1, c]:
-                continue
-            grid[r, c] = 0
-            before = self._lines(s, who)
-            grid[r, c] = who
-            if not before:
-                return True
-        return False
-
-    def _lines(self, s: Record, who: int) -> bool:
-        grid = board(s, None)
-        return any(in_line(s, r, c, who) for r, c in np.argwhere(grid == who).tolist())
+        if early.size:
+            raise PositionError(f"{mover} has a line but the other player moved last")
+        shared = np.bincount(last.ravel(), minlength=self.longest).reshape(self.shape) == len(last)
+        if self.gravity:  # only the top stone of a column can be the last
+            shared[1:] &= grid[:-1] == 0
+        if not shared.any():
+            raise PositionError(f"{other} has lines that no single last stone made")
 
     def judge(self, s: Record) -> int:
-        if self._lines(s, 3 - int(s.turn)):
+        if self.lines(s, 3 - int(s.turn)).size:
             return WON
-        return DRAW if s.filled == self.rows * self.cols else RUNNING
+        return DRAW if s.filled == self.longest else RUNNING
+
+    def lines(self, s: Record, who: int) -> np.ndarray:
+        """A player's lines of k stones, as cell numbers."""
+        every = windows(self.rows, self.cols, self.k)
+        return every[(s.cells[every] == who).all(axis=1)]
 
     def winning_cells(self, s: Record) -> list[tuple[int, int]]:
         """Every cell of a winning line, for pictures."""
-        grid, found = board(s, None), set()
-        for r, c in np.argwhere(grid != 0).tolist():
-            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-                line = [(r + i * down, c + i * right) for i in range(self.k)]
-                er, ec = line[-1]
-                if 0 <= er < self.rows and 0 <= ec < self.cols and len({int(grid[x]) for x in line}) == 1:
-                    found |= set(line)
-        return sorted(found)
-
-    players: ClassVar[tuple[str, str]] = ("X", "O")
+        cells = np.unique(np.concatenate([self.lines(s, who) for who in (1, 2)]))
+        return [divmod(cell, self.cols) for cell in cells.tolist()]
 
 
-def grid_symmetries(grid: np.ndarray, square: bool) -> dict[str, np.ndarray]:
-    """Where each cell of a grid of cell numbers goes under its turns and mirrors (identity left out)."""
-    images = {"mirror": grid[:, ::-1], "flip": grid[::-1], "half turn": grid[::-1, ::-1]}
-    if square:
-        images |= {
-            "transpose": grid.T,
-            "quarter turn": np.rot90(grid),
-            "three quarters": np.rot90(grid, 3),
-            "antitranspose": grid[::-1, ::-1].T,
-        }
-    # image[r, c] names the cell that lands on (r, c); its inverse says where each cell goes
-    return {name: np.argsort(image.ravel(), kind="stable") for name, image in images.items()}
+@lru_cache(maxsize=256)
+def windows(rows: int, cols: int, k: int) -> np.ndarray:
+    """Every k cells in a line: one row each, as cell numbers, direction by direction, by their first cell."""
+    cell = np.arange(rows * cols)
+    found = []
+    for down, right in STEPS:
+        row, col = cell // cols + (k - 1) * down, cell % cols + (k - 1) * right  # where the last of them would be
+        starts = cell[(row < rows) & (col >= 0) & (col < cols)]
+        found.append(starts[:, None] + (down * cols + right) * np.arange(k))
+    return np.concatenate(found)
 
 
 class MNK(KInARow):
@@ -373,15 +290,14 @@ class MNK(KInARow):
 
     name = "mnk"
     default_heuristic = "potential_streak"
-    params: ClassVar[dict[str, Any]] = {
+    params: ClassVar = {
         "m": Param(3, "rows", 1, 19),
         "n": Param(3, "columns", 1, 19),
         "k": Param(3, "stones in a row that win", 1, 19),
     }
 
     def __init__(self, m: int = 3, n: int = 3, k: int = 3):
-        super().__init__(m=m, n=n, k=k)
-        self._shape(m, n, k, False)
+        super().__init__(m, n, k, False, {"m": m, "n": n, "k": k})
 
 
 class ConnectK(KInARow):
@@ -389,7 +305,7 @@ class ConnectK(KInARow):
 
     name = "connect_k"
     default_heuristic = "windows"
-    params: ClassVar[dict[str, Any]] = {
+    params: ClassVar = {
         "columns": Param(9, "columns", 1, SIDE),
         "rows": Param(7, "rows", 1, SIDE),
         "k": Param(5, "stones in a row that win", 1, SIDE),
@@ -397,8 +313,8 @@ class ConnectK(KInARow):
     }
 
     def __init__(self, columns: int = 9, rows: int = 7, k: int = 5, gravity: bool = False):
-        super().__init__(columns=columns, rows=rows, k=k, gravity=gravity)
-        self._shape(rows, columns, k, gravity)
+        settings = {"columns": columns, "rows": rows, "k": k, "gravity": gravity}
+        super().__init__(rows, columns, k, gravity, settings)
 
 
 def _standard_size(s):
@@ -412,12 +328,11 @@ class ConnectFour(KInARow):
     """Connect Four: four in a row, with gravity, on seven columns of six (or another size)."""
 
     name = "connect_four"
-    params: ClassVar[dict[str, Any]] = {"columns": Param(7, "columns", 1, SIDE), "rows": Param(6, "rows", 1, SIDE)}
+    params: ClassVar = {"columns": Param(7, "columns", 1, SIDE), "rows": Param(6, "rows", 1, SIDE)}
 
     def __init__(self, columns: int = 7, rows: int = 6):
         standard = (columns, rows) == (7, 6)
-        super().__init__(**({} if standard else {"columns": columns, "rows": rows}))
-        self._shape(rows, columns, 4, True)
-        if self.shape == (6, 7):
-            self._rules = STANDARD
+        super().__init__(rows, columns, 4, True, {} if standard else {"columns": columns, "rows": rows})
         self.default_heuristic = "valhalla" if standard else "windows"
+        if standard:
+            self._rules = STANDARD

@@ -1,19 +1,7 @@
 """The heuristics: one file per game, found by game and name in the registry."""
 
-from . import candy, conga, connect_four, connect_k, mnk
-from .base import HEURISTICS, Heuristic, HeuristicError, Part, heuristic, heuristic_of, names_of
+from ..errors import HeuristicError
+from . import candy, conga, connect_four, connect_k, mnk  # noqa: F401  (each registers its heuristics)
+from .base import HEURISTICS, Heuristic, Part, heuristic, heuristic_of, names_of
 
-__all__ = [
-    "HEURISTICS",
-    "Heuristic",
-    "HeuristicError",
-    "Part",
-    "candy",
-    "conga",
-    "connect_four",
-    "connect_k",
-    "heuristic",
-    "heuristic_of",
-    "mnk",
-    "names_of",
-]
+__all__ = ["HEURISTICS", "Heuristic", "HeuristicError", "Part", "heuristic", "heuristic_of", "names_of"]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import linecache
 import math
-import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,19 +14,16 @@ from numba import carray, njit, types
 from numba.core.errors import NumbaError
 
 from ..core import Game, Leaf, Position, a_position
-from ..errors import GamekitError
+from ..errors import HeuristicError
 from ..games import GAMES, game
 from ..jit.compiled import Compiled, compiled
-from ..jit.intrinsics import LEAF, address, call_leaf
+from ..jit.intrinsics import LEAF, address, call_leaf, helper
 from ..jit.user_code import fingerprint, fresh
-from ..specs import Param, Spec, SpecError, check, find, parse
+from ..specs import Param, Spec, SpecError, changed, check, check_names, find, parse
+from .failures import failed, no_number, not_compiled
 
 HEURISTICS: dict[tuple[str, str], Heuristic] = {}  # (game's name, heuristic's name) → heuristic
-MOST_WEIGHTS = 1024
-
-
-class HeuristicError(GamekitError):
-    """A heuristic that is unknown, does not fit, does not compile, or failed on a position."""
+MOST_WEIGHTS = 1024  # room for weights that depend on the game's size, which must not change the compiled code
 
 
 @dataclass(frozen=True)
@@ -40,44 +35,63 @@ class Part:
     value: float
 
 
+def cell_parts(position: Position, me: int, worth: Callable[[int, int], tuple[str, float]]) -> list[Part]:
+    """One part for each occupied cell; `worth(cell, owner)` gives what it is, and its worth to its owner."""
+    found = []
+    for r, row in enumerate(position.game.cells(position.record)):
+        for c, (owner, _label) in enumerate(row):
+            if owner:
+                what, value = worth(r * len(row) + c, owner)
+                found.append(Part(what, ((r, c),), float(value if owner == me else -value)))
+    return found
+
+
+@helper(forceinline=True)
+def _state(s, pointer, shape):
+    return s
+
+
+@helper(forceinline=True)
+def _board(s, pointer, shape):
+    return s.board
+
+
+@dataclass(eq=False, repr=False)
 class Heuristic:
     """An evaluation of positions for one player: `value(position, me)`; higher is better for `me`.
 
     Made by the decorator `heuristic`. `settings` are its weights; `with_` gives the same with others.
     """
 
-    def __init__(
-        self,
-        function: Callable,
-        games: Sequence[str],
-        params: dict[str, Param],
-        *,
-        report: str = "",
-        about: str = "",
-        pack: Callable | None = None,
-        parts: Callable | None = None,
-        fits: Callable[[Game], str | None] | None = None,
-        settings: dict[str, Any] | None = None,
-    ):
-        self.function, self.games, self.params = function, tuple(games), params
-        self.report, self.about, self.pack, self.parts, self.fits = report, about, pack, parts, fits
-        self.name = function.__name__
+    function: Callable
+    games: tuple[str, ...]
+    params: dict[str, Param]
+    report: str = ""  # where it comes from
+    about: str = ""  # a line for listings; if not given, the function's docstring
+    pack: Callable[[dict, Game], Any] | None = None  # makes of the weights the numbers that the function gets
+    parts: Callable[[Position, int, dict], list[Part]] | None = None  # takes a score apart
+    fits: Callable[[Game], str | None] | None = None  # says why a game, such as one of another size, does not fit
+
+    def __post_init__(self) -> None:
+        self.name = self.function.__name__
+        self.about = self.about or (self.function.__doc__ or "").split("\n")[0]
         if not self.name.isidentifier():
             raise HeuristicError(f"a heuristic needs a name that specs can use; given {self.name!r}")
-        self.own = not function.__module__.startswith(__package__)  # written by the user
-        self.settings = check(self.name, params, settings or {})
-        names = list(inspect.signature(function).parameters)
+        check_names(f"heuristic {self.name!r}", self.params, "heuristic_")
+        names = list(inspect.signature(self.function).parameters)
         if len(names) != 3:
             raise HeuristicError(f"heuristic {self.name!r} takes (board, me, params); given ({', '.join(names)})")
         self.sees_state = names[0] in ("state", "s")
+        self.own = not self.function.__module__.startswith(__package__)  # written by the user
+        self.settings = check(self.name, self.params, {})
         self._compiled: dict[Any, tuple[bytes, Compiled]] = {}
 
     # --------------------------------------------------------------------- identity
 
     @property
     def spec(self) -> str:
-        changed = {k: v for k, v in self.settings.items() if v != self.params[k].default}
-        return str(Spec(self.name, changed))
+        """The name and the weights that are not at their default."""
+        return str(Spec(self.name, changed(self.params, self.settings)))
 
     def __str__(self) -> str:
         return self.spec
@@ -99,33 +113,32 @@ class Heuristic:
 
     # ------------------------------------------------------------------- evaluation
 
-    def weights(self, game: Game) -> np.ndarray:
-        values = self.pack(self.settings, game) if self.pack else list(self.settings.values())
-        packed = np.zeros(max(len(values), 1))
-        packed[: len(values)] = values
-        return packed
-
     def suits(self, game: Game) -> None:
         """Refuse a game this heuristic was not made for."""
         if game.name not in self.games:
             raise HeuristicError(f"heuristic {self.name!r} belongs to {' and '.join(self.games)}, not to {game.name}")
-        reason = self.fits(game) if self.fits else None
-        if reason:
+        if reason := self.fits and self.fits(game):
             raise HeuristicError(f"heuristic {self.name!r} does not fit {game}: {reason}")
+
+    def weights(self, game: Game) -> np.ndarray:
+        """The numbers that the function gets as `params`."""
+        values = self.pack(self.settings, game) if self.pack else list(self.settings.values())
+        packed = np.zeros(MOST_WEIGHTS if self.pack else max(len(values), 1))
+        packed[: len(values)] = values
+        return packed
 
     def leaf(self, game: Game) -> Leaf:
         """Compiled for the search; again whenever a global it reads has changed."""
         self.suits(game)
-        kind = type(game)
         stamp = fingerprint(self.function) if self.own else b""
         weights = self.weights(game)
-        key = (id(kind.state), len(weights), None if self.sees_state else game.shape)
+        key = (id(type(game).state), len(weights), None if self.sees_state else game.shape)
         if key not in self._compiled or self._compiled[key][0] != stamp:
             self._compiled[key] = (stamp, self._compile(game, len(weights)))
         try:
             address = self._compiled[key][1].address
         except NumbaError as error:
-            raise HeuristicError(_why_not_compiled(self, error)) from None
+            raise not_compiled(self.name, self.function, error) from None
         return Leaf(address, weights, self.explain_failure)
 
     def prepared(self, game: Game) -> list[Compiled]:
@@ -134,27 +147,17 @@ class Heuristic:
         return [code for _stamp, code in self._compiled.values()]
 
     def _compile(self, game: Game, count: int) -> Compiled:
-        kind, shape = type(game), game.shape
-        state, view = kind.state, kind.view
+        kind = type(game)
+        state, shape = kind.state, game.shape
+        view = _state if self.sees_state else kind.view or _board
         function = njit(boundscheck=self.own, forceinline=True)(fresh(self.function) if self.own else self.function)
-        # room for weights that depend on the game's size must not change the compiled code
-        room = MOST_WEIGHTS if self.pack and not self.own else count
-        if self.sees_state:
 
-            def leaf(position, me, params):
-                return function(carray(position, (1,), state)[0], me, carray(params, (room,), np.float64))
-        elif view is None:
-
-            def leaf(position, me, params):
-                return function(carray(position, (1,), state)[0].board, me, carray(params, (room,), np.float64))
-        else:
-
-            def leaf(position, me, params):
-                s = carray(position, (1,), state)[0]
-                return function(view(s, position, shape), me, carray(params, (room,), np.float64))
+        def leaf(position, me, params):
+            s = carray(position, (1,), state)[0]
+            return function(view(s, position, shape), me, carray(params, (count,), np.float64))
 
         name = None if self.own else f"{self.function.__module__}.{self.name}.{kind.__module__.split('.')[-1]}"
-        if name and view and shape and not self.sees_state:
+        if name and shape and not self.sees_state:
             name += f".{shape[0]}x{shape[1]}"
         return Compiled(leaf, LEAF, name, self.function.__module__)
 
@@ -167,23 +170,25 @@ class Heuristic:
         except Exception as error:
             raise self.explain_failure(position, None, error, me) from None
         if not np.isfinite(value):
-            raise self.explain_failure(position, value, None, me)
+            raise no_number(self.name, position, value)
         return value
 
     def plain(self, position: Position, me: int | None = None) -> float:
-        """The same, uncompiled: the judge of the compiled one."""
+        """The same, uncompiled: what the compiled one is compared with."""
         me = _player(position, me)
         self.suits(position.game)
-        return float(self.function(self._seen(position), me, self.weights(position.game)))
+        return float(self._ask(position, me))
 
-    def _seen(self, position: Position) -> Any:
-        """What the plain function is given; wide numbers, for NumPy's bytes overflow where compiled code does not."""
+    def _ask(self, position: Position, me: int) -> Any:
+        """Call the plain function; with wide numbers, for NumPy's bytes overflow where compiled code does not."""
+        weights = self.weights(position.game)
         if self.sees_state:
-            return position.record
+            return self.function(position.record, me, weights)
         board = position.board
         if board.dtype.names:
-            return board.astype([(name, "i8") for name in board.dtype.names]).view(np.recarray)
-        return board.astype(np.int64)
+            wide = board.astype([(name, "i8") for name in board.dtype.names]).view(np.recarray)
+            return self.function(wide, me, weights)
+        return self.function(board.astype(np.int64), me, weights)
 
     def explain(self, position: Position, me: int | None = None) -> list[Part]:
         """The parts of a score: which cells, windows, streaks or blocks gave what."""
@@ -196,37 +201,14 @@ class Heuristic:
     def explain_failure(
         self, position: Position, value: float | None, error: Exception | None = None, me: int | None = None
     ) -> Exception:
-        """An error that names the heuristic, what went wrong and the line, by asking once more in plain Python."""
-        where = ""
+        """The error to raise where the evaluation of a position raised `error`, or gave `value`, which is no number."""
+        player = me or 1
         if value is None:
-            try:
-                with np.errstate(all="raise"):
-                    answer = self.function(self._seen(position), me or 1, self.weights(position.game))
-            except Exception as again:
-                error = again
-                here = [f for f in traceback.extract_tb(again.__traceback__) if f.filename == self._file]
-                if here:
-                    where = f" at {_short(here[-1].filename)}, line {here[-1].lineno}: {here[-1].line}"
-            else:
-                if not isinstance(answer, (int, float, np.number)):
-                    return HeuristicError(
-                        f"heuristic {self.name!r} returned {answer!r}; a value is a number\nin the position\n{position}"
-                    )
-            what = f"{type(error).__name__}: {error}" if error else "an error in compiled code"
-            if not where:  # the evaluation does not fail here, so the rules did
-                return GamekitError(f"the rules of {position.game.name} (or {self.name!r}) failed with {what}")
-            return HeuristicError(f"heuristic {self.name!r} failed with {what}{where}\nin the position\n{position}")
+            return failed(self.name, self.function, position, lambda: self._ask(position, player), error)
         if np.isnan(value):  # the search does not keep the number
             leaf = self.leaf(position.game)
-            value = float(evaluate(leaf.address, position.data, me or 1, leaf.weights))
-        return HeuristicError(
-            f"heuristic {self.name!r} returned {value}; a value is a finite number below 1e11"
-            f"\nin the position\n{position}"
-        )
-
-    @property
-    def _file(self) -> str:
-        return self.function.__code__.co_filename
+            value = float(evaluate(leaf.address, position.data, player, leaf.weights))
+        return no_number(self.name, position, value)
 
 
 def _player(position: Position, me: int | None) -> int:
@@ -254,47 +236,9 @@ def _unpacked(raw: bytes) -> Heuristic:
     """A user's heuristic in another process: known there by its name as well."""
     made = object.__new__(Heuristic)
     made.__dict__.update(cloudpickle.loads(raw))
-    for game in made.games:
-        HEURISTICS[game, made.name] = made.with_(**{k: p.default for k, p in made.params.items()})
+    for name in made.games:
+        HEURISTICS[name, made.name] = made.with_(**{k: p.default for k, p in made.params.items()})
     return made
-
-
-def _short(file: str) -> str:
-    return "the cell" if "ipykernel" in file or file.startswith("<") else file.rsplit("/", 1)[-1]
-
-
-def _why_not_compiled(heuristic: Heuristic, error: NumbaError) -> str:
-    """Numba's long story → one sentence with the line."""
-    text = [line.strip() for line in str(error).splitlines() if line.strip()]
-    skip = (
-        "Failed in nopython",
-        "During:",
-        "Pass ",
-        "raised from",
-        "- Resolution",
-        "There are",
-        "File ",
-        "Overload",
-        "- Of which",
-        "With argument",
-        "Rejected as",
-        "This error may",
-    )
-    reason = next((line for line in text if not line.startswith(skip)), text[0] if text else "unknown reason")
-    numbers = [
-        int(part.split()[0].rstrip(":,)"))
-        for line in text
-        if heuristic._file.rsplit("/", 1)[-1] in line
-        for part in line.split("line ")[1:]
-        if part.split()[0].rstrip(":,)").isdigit()
-    ]
-    line = numbers[-1] if numbers else heuristic.function.__code__.co_firstlineno
-    source = linecache.getline(heuristic._file, line).strip()
-    where = f"{_short(heuristic._file)}, line {line}: {source}"
-    return (
-        f"heuristic {heuristic.name!r} cannot be compiled: {reason} ({where}); "
-        "use plain Python on numbers and arrays, and decorate functions it calls with @gk.helper"
-    )
 
 
 # --------------------------------------------------------------------------------------- registry
@@ -309,6 +253,11 @@ def heuristic(
     is for (1 or 2; the other is `3 - me`), and the weights in the order of `params`. Name the first
     argument `state` to see every field of the position instead.
 
+    Args:
+        games: the name of a game, or several.
+        params: weights by name, each with its default or a `Param`.
+        facts: `about` (a line for listings), `parts` (explains a score) and whatever else `Heuristic` takes.
+
     >>> import gamekit as gk
     >>> @gk.heuristic("connect_four", params={"middle": 1.0})
     ... def middle_column(board, me, params):
@@ -320,23 +269,17 @@ def heuristic(
     >>> gk.player("alphabeta(depth=2,heuristic=middle_column)").choose(gk.game("connect_four").start()).move
     '4'
     """
-    if isinstance(games, str):
-        games = (games,)
-    if not isinstance(games, (tuple, list)) or not all(isinstance(name, str) for name in games):
+    given = (games,) if isinstance(games, str) else games
+    if not isinstance(given, (tuple, list)) or not all(isinstance(name, str) for name in given):
         raise HeuristicError(f"@heuristic takes a game's name or several; given {games!r}")
-    names: tuple[str, ...] = tuple(games)
-    for name in names:
-        find("game", parse(name).name, GAMES)
-    names = tuple(parse(name).name for name in names)
+    names = tuple(find("game", parse(name).name, GAMES) for name in given)
     weights = {key: value if isinstance(value, Param) else _weight(key, value) for key, value in (params or {}).items()}
 
     def decorate(function: Callable) -> Heuristic:
-        made = Heuristic(
-            function, names, weights, about=facts.pop("about", (function.__doc__ or "").split("\n")[0]), **facts
-        )
+        made = Heuristic(function, names, weights, **facts)
         for name in names:
-            there = HEURISTICS.get((name, made.name))
-            if there is not None and not there.own and made.own:
+            known = HEURISTICS.get((name, made.name))
+            if known is not None and made.own and not known.own:
                 raise HeuristicError(f"{name} already has a built-in heuristic {made.name!r}; choose another name")
             HEURISTICS[name, made.name] = made
         return made
@@ -355,27 +298,24 @@ def names_of(game_name: str) -> list[str]:
     return [name for owner, name in HEURISTICS if owner == game_name]
 
 
-def heuristic_of(spec: str | Spec | Heuristic | None, of: Game | str) -> Heuristic:
-    """The heuristic a spec names for a game; without one, the game's default."""
+def heuristic_of(spec: str | Spec | Heuristic | None, of: Game | str, /, **weights: Any) -> Heuristic:
+    """The heuristic a spec names for a game; without one, the game's default. Weights given here win."""
     board = game(of)
     if isinstance(spec, Heuristic):
         spec.suits(board)
-        return spec
+        return spec.with_(**weights) if weights else spec
+    known = names_of(board.name)
     if spec is None:
         if board.default_heuristic is None:
-            known = ", ".join(names_of(board.name)) or "your own"
-            raise HeuristicError(f"{board.name} has no default heuristic; name one of {known}")
+            raise HeuristicError(f"{board.name} has no default heuristic; name one of {', '.join(known) or 'your own'}")
         spec = board.default_heuristic
-    wanted = parse(spec)
-    found = HEURISTICS.get((board.name, wanted.name))
-    if found is None:
+    wanted = parse(spec, weights)
+    if wanted.name not in known:
         homes = sorted({owner for owner, name in HEURISTICS if name == wanted.name})
         if homes:
-            raise HeuristicError(
-                f"heuristic {wanted.name!r} belongs to {' and '.join(homes)}, not to {board.name}; "
-                f"{board.name} has {', '.join(names_of(board.name)) or 'none'}"
-            )
-        find(f"heuristic of {board.name}", wanted.name, names_of(board.name))
-    assert found is not None
+            theirs = f"heuristic {wanted.name!r} belongs to {' and '.join(homes)}, not to {board.name}"
+            raise HeuristicError(f"{theirs}; {board.name} has {', '.join(known) or 'none'}")
+        find(f"heuristic of {board.name}", wanted.name, known)
+    found = HEURISTICS[board.name, wanted.name]
     found.suits(board)
     return found.with_(**wanted.settings) if wanted.settings else found

@@ -15,25 +15,12 @@ from ..core import Position
 from ..games.candy import ONE, neighbours
 from ..jit.intrinsics import helper, trailing_zeros
 from ..specs import Param
-from .base import Part, heuristic
+from .base import Part, cell_parts, heuristic
 
 
-def _cell(position: Position, cell: int) -> tuple[int, int]:
-    return divmod(cell, position.game.cols)  # type: ignore[attr-defined]
-
-
-def _owned_parts(position: Position, me: int, settings: dict) -> list[Part]:
-    s, parts = position.record, []
-    exposed = settings.get("exposed", 1.0)
-    free = s.inside & ~(s.owned[0] | s.owned[1])
-    for cell in range(int(s.count)):
-        owner, value = int(s.cells[cell]["owner"]), float(s.cells[cell]["value"])
-        if owner:
-            safe = not neighbours(s, ONE << np.uint64(cell)) & free
-            worth = value if safe else exposed * value
-            label = "owned" if "exposed" not in settings else "safe" if safe else "exposed"
-            parts.append(Part(label, (_cell(position, cell),), worth if owner == me else -worth))
-    return parts
+def _owned_parts(position: Position, me: int, _settings: dict) -> list[Part]:
+    values = position.record.cells["value"]
+    return cell_parts(position, me, lambda cell, _owner: ("owned", values[cell]))
 
 
 @heuristic("candy", report="001", about="own total minus the opponent's", parts=_owned_parts)
@@ -41,12 +28,23 @@ def score_difference(state, me, params):
     return state.total[me - 1] - state.total[2 - me]
 
 
+def _safe_parts(position: Position, me: int, settings: dict) -> list[Part]:
+    s = position.record
+    free = s.inside & ~(s.owned[0] | s.owned[1])
+
+    def worth(cell: int, _owner: int) -> tuple[str, float]:
+        exposed, value = neighbours(s, ONE << np.uint64(cell)) & free, float(s.cells["value"][cell])
+        return ("exposed", settings["exposed"] * value) if exposed else ("safe", value)
+
+    return cell_parts(position, me, worth)
+
+
 @heuristic(
     "candy",
     {"exposed": Param(0.6, "share of a candy's value while it has an empty neighbour", 0.0, 1.0)},
     report="ours",
     about="the totals, candies that can still be captured counted in part (refuted: worse)",
-    parts=_owned_parts,
+    parts=_safe_parts,
 )
 def safe_score(state, me, params):
     free = state.inside & ~(state.owned[0] | state.owned[1])
@@ -95,7 +93,8 @@ def _threat_parts(position: Position, me: int, settings: dict) -> list[Part]:
     if taken:
         swing = 2.0 * settings["threat"] * taken
         swing = swing if s.turn == me else -swing
-        parts.append(Part(f"capture of {taken} threatened", (_cell(position, where),), swing))
+        cell = divmod(where, position.board.shape[1])
+        parts.append(Part(f"capture of {taken} threatened", (cell,), swing))
     return parts
 
 
@@ -116,12 +115,11 @@ def capture_threat(state, me, params):
 def _reach_parts(position: Position, me: int, settings: dict) -> list[Part]:
     s, parts = position.record, _owned_parts(position, me, {})
     free = s.inside & ~(s.owned[0] | s.owned[1])
-    for who in (1, 2):
-        cells, sign = int(free & neighbours(s, s.owned[who - 1])), 1.0 if who == me else -1.0
-        for cell in range(int(s.count)):
-            if cells >> cell & 1:
-                worth_of = settings["weight"] * float(s.cells[cell]["value"])
-                parts.append(Part("in reach", (_cell(position, cell),), sign * worth_of))
+    for who, weight in ((me, settings["weight"]), (3 - me, -settings["weight"])):
+        near = int(free & neighbours(s, s.owned[who - 1]))
+        for cell, value in enumerate(position.board["value"].ravel().tolist()):
+            if near >> cell & 1:
+                parts.append(Part("in reach", (divmod(cell, int(s.cols)),), weight * value))
     return parts
 
 

@@ -8,36 +8,26 @@ from ..core import Position
 from ..games.conga import NEXT, count_moves
 from ..jit.intrinsics import popcount, trailing_zeros
 from ..specs import Param
-from .base import Part, heuristic
+from .base import Part, cell_parts, heuristic
 
 WAYS = (NEXT >= 0).sum(axis=1)  # directions that stay on the board: corner 3, edge 5, centre 8
 KIND = np.searchsorted([3, 5, 8], WAYS)  # 0 corner, 1 edge, 2 centre
 
 
 def _moves_parts(position: Position, me: int, _settings: dict) -> list[Part]:
-    s = position.record
-    parts = []
-    for who in (1, 2):
-        for cell in range(16):
-            if s.owned[who - 1] >> cell & 1:
-                open_ = sum(to >= 0 and not s.owned[2 - who] >> int(to) & 1 for to in NEXT[cell])
-                parts.append(Part(f"{open_} moves", ((cell >> 2, cell & 3),), float(open_ if who == me else -open_)))
-    return parts
+    owned = [int(cells) for cells in position.record.owned]
+
+    def worth(cell: int, owner: int) -> tuple[str, float]:
+        open_ = sum(to >= 0 and not owned[2 - owner] >> to & 1 for to in NEXT[cell].tolist())
+        return f"{open_} moves", open_
+
+    return cell_parts(position, me, worth)
 
 
 def _squares_parts(position: Position, me: int, settings: dict) -> list[Part]:
-    s = position.record
     worth = list(settings.values()) or [1.0, 1.0, 1.0]
-    return [
-        Part(
-            ("corner", "edge", "centre")[KIND[cell]],
-            ((cell >> 2, cell & 3),),
-            float(worth[KIND[cell]] if who == me else -worth[KIND[cell]]),
-        )
-        for who in (1, 2)
-        for cell in range(16)
-        if s.owned[who - 1] >> cell & 1
-    ]
+    names = ("corner", "edge", "centre")
+    return cell_parts(position, me, lambda cell, _owner: (names[KIND[cell]], worth[KIND[cell]]))
 
 
 @heuristic("conga", report="000 part 3", about="own moves minus the opponent's", parts=_moves_parts)

@@ -16,56 +16,39 @@ from typing import Any
 import numpy as np
 
 from ..core import Game, Position
-from ..games.k_in_a_row import board as board_of
+from ..games.k_in_a_row import KInARow, windows
 from ..jit.intrinsics import helper
 from ..specs import Param
-from .base import Part, heuristic
-from .connect_k import K_IN_A_ROW, STEPS
+from .base import Part, cell_parts, heuristic
+from .connect_k import K_IN_A_ROW
 
 UP = (1, 2, 3, 3, 2, 1)  # by row, from the bottom
 ACROSS = (1, 2, 3, 4, 3, 2, 1)  # by column
-RIGHT = np.array(
-    [
-        [0, 0, 0, 1, 1, 1, 1],
-        [0, 0, 1, 2, 2, 2, 1],
-        [0, 1, 2, 3, 3, 2, 1],
-        [1, 2, 3, 3, 2, 1, 0],
-        [1, 2, 2, 2, 1, 0, 0],
-        [1, 1, 1, 1, 0, 0, 0],
-    ]
-)
-LEFT_AS_PRINTED = np.array(
-    [
-        [1, 1, 1, 1, 0, 0, 0],
-        [1, 2, 2, 2, 1, 9, 0],
-        [1, 2, 3, 3, 3, 1, 0],
-        [0, 1, 2, 3, 3, 2, 1],
-        [0, 0, 1, 2, 2, 2, 1],
-        [0, 0, 0, 1, 1, 1, 1],
-    ]
-)
+
+
+def _matrix(rows: str) -> np.ndarray:
+    """Rows of digits as an array."""
+    return np.array([[int(digit) for digit in row] for row in rows.split()])
+
+
+RIGHT = _matrix("0001111 0012221 0123321 1233210 1222100 1111000")
+LEFT_AS_PRINTED = _matrix("1111000 1222190 1233310 0123321 0012221 0001111")
 LEFT = RIGHT[:, ::-1]  # what the printed left matrix is but for two slips
 
-# where the packed numbers stand
-STRICT, BLOCK, MULTIPLY, UPWARD, SIDEWAYS, DIAGONAL_LEFT, DIAGONAL_RIGHT, END = 0, 1, 2, 5, 11, 18, 60, 102
-DIRECTIONS = ((1, 0), (0, -1), (0, 1), (1, -1), (1, 1))  # up, left, right, up-left, up-right: (rows up, columns)
+# where the packed numbers stand: switches, then a table of weights for each direction, row by row from the bottom
+STRICT, BLOCK, MULTIPLY, WEIGHTS = 0, 1, 2, 5
+STEPS = ((1, 0), (0, -1), (0, 1), (1, -1), (1, 1))  # (rows up, columns) of the directions
+NAMES = ("up", "left", "right", "up-left", "up-right")
 
 
 def _pack(settings: dict[str, Any], _game: Game) -> np.ndarray:
     """All numbers of the evaluation in a row, by variant."""
-    variant, upside = settings["variant"], settings["matrix"]
-    left = LEFT_AS_PRINTED if variant == "as_printed" else LEFT
-    turn = -1 if upside == "top_first" else 1  # the first printed row is the bottom row, or the top one
-    return np.concatenate(
-        [
-            [variant == "strict", settings["block"], settings["first"], settings["second"], settings["third"]],
-            UP,
-            ACROSS,
-            left[::turn].ravel(),
-            RIGHT[::turn].ravel(),
-            np.zeros(1024 - END),
-        ]
-    )
+    s = settings
+    left = LEFT_AS_PRINTED if s["variant"] == "as_printed" else LEFT
+    turn = -1 if s["matrix"] == "top_first" else 1  # the first printed row is the bottom row, or the top one
+    numbers = [s["variant"] == "strict", s["block"], s["first"], s["second"], s["third"]]
+    tables = [np.repeat(UP, 7), *[np.tile(ACROSS, 6)] * 2, left[::turn].ravel(), RIGHT[::turn].ravel()]
+    return np.concatenate([numbers, *tables])
 
 
 def _fits(game: Game) -> str | None:
@@ -76,17 +59,15 @@ def _fits(game: Game) -> str | None:
 def _parts(position: Position, me: int, settings: dict) -> list[Part]:
     s, params = position.record, _pack(settings, position.game)
     parts = []
-    for up in range(6):
-        for col in range(7):
-            owner = int(s.cells[(5 - up) * 7 + col])
-            for d, name in enumerate(("up", "left", "right", "up-left", "up-right")):
-                cells = tuple((5 - up - i * DIRECTIONS[d][0], col + i * DIRECTIONS[d][1]) for i in range(4))
-                if owner == me:
-                    value, used = attack(s, me, up, col, d, params)
-                    if value:
-                        parts.append(Part(f"{name} attack", cells[: used + 1], float(value)))
-                elif owner == 3 - me and blocked(s, me, up, col, d):
-                    parts.append(Part(f"{name} block", cells[:2], float(settings["block"])))
+    for up, col, direction in np.ndindex(6, 7, 5):
+        owner, (rise, right) = owner_at(s, up, col), STEPS[direction]
+        cells = tuple((5 - up - i * rise, col + i * right) for i in range(4))
+        if owner == me:
+            value, used = attack(s, me, up, col, direction, params)
+            if value:
+                parts.append(Part(f"{NAMES[direction]} attack", cells[: used + 1], float(value)))
+        elif owner == 3 - me and blocked(s, me, up, col, direction):
+            parts.append(Part(f"{NAMES[direction]} block", cells[:2], float(settings["block"])))
     return parts
 
 
@@ -101,19 +82,8 @@ def owner_at(state, up, col):
 @helper
 def attack(state, me, up, col, direction, params):
     """What a token gains in a direction, and over how many further cells."""
-    rise, right = (0 if direction == 1 or direction == 2 else 1), 0
-    if direction == 1 or direction == 3:
-        right = -1
-    elif direction == 2 or direction == 4:
-        right = 1
-    if direction == 0:
-        weight = params[UPWARD + up]
-    elif direction < 3:
-        weight = params[SIDEWAYS + col]
-    elif direction == 3:
-        weight = params[DIAGONAL_LEFT + up * 7 + col]
-    else:
-        weight = params[DIAGONAL_RIGHT + up * 7 + col]
+    rise, right = STEPS[direction]
+    weight = params[WEIGHTS + direction * 42 + up * 7 + col]
     total, used = 0.0, 0
     for i in range(3):
         owner = owner_at(state, up + (i + 1) * rise, col + (i + 1) * right)
@@ -127,11 +97,7 @@ def attack(state, me, up, col, direction, params):
 @helper
 def blocked(state, me, up, col, direction):
     """Whether an enemy token and its neighbour in a direction make two with an own token at either end."""
-    rise, right = (0 if direction == 1 or direction == 2 else 1), 0
-    if direction == 1 or direction == 3:
-        right = -1
-    elif direction == 2 or direction == 4:
-        right = 1
+    rise, right = STEPS[direction]
     if owner_at(state, up + rise, col + right) != 3 - me:
         return False
     return owner_at(state, up + 2 * rise, col + 2 * right) == me or owner_at(state, up - rise, col - right) == me
@@ -172,36 +138,21 @@ def valhalla(state, me, params):
 
 
 def lines_through(game: Game) -> np.ndarray:
-    """How many windows of k cells pass through each cell."""
-    rows, cols, k = game.rows, game.cols, game.k  # type: ignore[attr-defined]
-    count = np.zeros((rows, cols))
-    for down, right in STEPS:
-        for r in range(rows):
-            for c in range(cols):
-                end = (r + (k - 1) * down, c + (k - 1) * right)
-                if 0 <= end[0] < rows and 0 <= end[1] < cols:
-                    for i in range(k):
-                        count[r + i * down, c + i * right] += 1
-    return count
-
-
-def _pack_lines(_settings: dict, game: Game) -> np.ndarray:
-    return np.concatenate([lines_through(game).ravel(), np.zeros(1024 - game.rows * game.cols)])  # type: ignore[attr-defined]
+    """How many windows of k cells pass through each cell, in reading order."""
+    assert isinstance(game, KInARow)
+    return np.bincount(windows(game.rows, game.cols, game.k).ravel(), minlength=game.longest)
 
 
 def _positional_parts(position: Position, me: int, _settings: dict) -> list[Part]:
-    worth, board = lines_through(position.game), board_of(position.record, None)
-    return [
-        Part(f"{worth[r, c]:.0f} lines", ((r, c),), float(worth[r, c] if board[r, c] == me else -worth[r, c]))
-        for r, c in np.argwhere(board != 0).tolist()
-    ]
+    worth = lines_through(position.game)
+    return cell_parts(position, me, lambda cell, _owner: (f"{worth[cell]} lines", worth[cell]))
 
 
 @heuristic(
     K_IN_A_ROW,
     report="ours",
     about="each stone counts the lines of k that pass through its cell",
-    pack=_pack_lines,
+    pack=lambda _settings, game: lines_through(game),
     parts=_positional_parts,
 )
 def positional(state, me, params):

@@ -9,30 +9,25 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Position
-from ..games.k_in_a_row import board as board_of
+from ..games.k_in_a_row import STEPS
+from ..games.k_in_a_row import windows as windows_of
 from ..jit.intrinsics import helper, popcount
 from ..specs import Param
 from .base import Part, heuristic
 
-STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))  # row, column, both diagonals
 K_IN_A_ROW = ("connect_k", "mnk", "connect_four")
 
 
 def _parts(position: Position, me: int, settings: dict) -> list[Part]:
-    board, k = board_of(position.record, None), int(position.record.k)
-    rows, cols = board.shape
+    board, k = position.board, int(position.record.k)
     parts = []
-    for down, right in STEPS:
-        for r in range(rows):
-            for c in range(cols):
-                cells = tuple((r + i * down, c + i * right) for i in range(k))
-                if not (0 <= cells[-1][0] < rows and 0 <= cells[-1][1] < cols):
-                    continue
-                owners = [int(board[cell]) for cell in cells]
-                mine, theirs = owners.count(me), owners.count(3 - me)
-                if bool(mine) != bool(theirs):
-                    worth = settings["count"] * (mine + theirs) - settings["empty"] * (k - mine - theirs)
-                    parts.append(Part(f"{mine + theirs} of {k}", cells, worth if mine else -worth))
+    for window in windows_of(*board.shape, k).tolist():
+        cells = tuple(divmod(cell, board.shape[1]) for cell in window)
+        owners = [int(board[cell]) for cell in cells]
+        mine, theirs = owners.count(me), owners.count(3 - me)
+        if bool(mine) != bool(theirs):
+            worth = settings["count"] * (mine + theirs) - settings["empty"] * (k - mine - theirs)
+            parts.append(Part(f"{mine + theirs} of {k}", cells, worth if mine else -worth))
     return parts
 
 
@@ -81,8 +76,7 @@ def in_one_pass(state, me, params):
     """Slide along every line once: a stone enters the window in front, another leaves it behind."""
     rows, cols, k = np.int64(state.rows), np.int64(state.cols), np.int64(state.k)
     total = 0.0
-    for direction in range(4):
-        down, right = (1 if direction > 0 else 0), (0 if direction == 1 else -1 if direction == 3 else 1)
+    for down, right in STEPS:
         step = down * cols + right
         for cell in range(rows * cols):
             r, c = cell // cols, cell % cols

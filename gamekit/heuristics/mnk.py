@@ -5,20 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Position
-from ..games.k_in_a_row import board as board_of
+from ..games.k_in_a_row import STEPS
 from ..jit.intrinsics import helper
 from ..specs import Param
 from .base import Part, heuristic
-from .connect_k import K_IN_A_ROW, STEPS
+from .connect_k import K_IN_A_ROW
 
 
 @helper
 def longest_run(state, who):
-    """The most stones of a player next to each other in a line."""
+    """The most stones of a player next to each other in a line: (how many, the first cell, the step to the next)."""
     rows, cols = np.int64(state.rows), np.int64(state.cols)
-    best = 0
-    for direction in range(4):
-        down, right = (1 if direction > 0 else 0), (0 if direction == 1 else -1 if direction == 3 else 1)
+    best, start, step = 0, 0, np.int64(0)
+    for down, right in STEPS:
         for cell in range(rows * cols):
             if state.cells[cell] != who:
                 continue
@@ -27,24 +26,24 @@ def longest_run(state, who):
                 length += 1
                 r += down
                 c += right
-            best = max(best, length)
-    return best
+            if length > best:
+                best, start, step = length, cell, down * cols + right
+    return best, start, step
 
 
 @helper
 def streak(state, who, diagonal, open_end, contiguous, alive):
-    """A player's best streak among those that can still reach k, in stones.
+    """A player's best streak among those that can still reach k: (stones, the first cell, the step, how many cells).
 
     Between enemy stones and edges lie segments; one shorter than k is dead (and counts only without `alive`).
     In a live one the streak is all its stones, or with `contiguous` the longest unbroken run; `open_end` is
     added for each free cell at its ends.
     """
     rows, cols, k = np.int64(state.rows), np.int64(state.cols), np.int64(state.k)
-    best = 0.0
-    for direction in range(4):
-        down, right = (1 if direction > 0 else 0), (0 if direction == 1 else -1 if direction == 3 else 1)
+    best, best_start, best_step, best_span = 0.0, np.int64(0), np.int64(0), 0
+    for down, right in STEPS:
         step = down * cols + right
-        worth = diagonal if direction >= 2 else 1.0
+        worth = diagonal if down != 0 and right != 0 else 1.0
         for cell in range(rows * cols):
             r, c = cell // cols, cell % cols
             if 0 <= r - down < rows and 0 <= c - right < cols:
@@ -60,14 +59,16 @@ def streak(state, who, diagonal, open_end, contiguous, alive):
                     r += down
                     c += right
                 if length >= k or not alive:
-                    best = max(best, in_segment(state, who, start, step, length, worth, open_end, contiguous))
-    return best
+                    value, first, span = in_segment(state, who, start, step, length, worth, open_end, contiguous)
+                    if value > best:
+                        best, best_start, best_step, best_span = value, start + first * step, step, span
+    return best, best_start, best_step, best_span
 
 
 @helper
 def in_segment(state, who, start, step, length, worth, open_end, contiguous):
-    """The best streak in one live segment."""
-    best, i = 0.0, 0
+    """The best streak in one segment: (stones, its first cell's place in the segment, how many cells)."""
+    best, best_first, best_span, i = 0.0, 0, 0, 0
     while i < length:
         if state.cells[start + i * step] != who:
             i += 1
@@ -85,68 +86,35 @@ def in_segment(state, who, start, step, length, worth, open_end, contiguous):
             value += open_end
         if last < length - 1:
             value += open_end
-        best = max(best, value)
-    return best
+        if value > best:
+            best, best_first, best_span = value, first, last + 1 - first
+    return best, best_first, best_span
 
 
-def _run_parts(position: Position, me: int, settings: dict) -> list[Part]:
-    """The cells of the best streak of each side that counts."""
-    s, k = position.record, int(position.record.k)
-    board = board_of(s, None)
-    weighted = "diagonal" in settings
+def _part(position: Position, who: int, what: str, value: float, place: tuple[int, int, int]) -> list[Part]:
+    """A streak as a part of a score: the stones among `place`, which is (first cell, step, how many cells)."""
+    start, step, span = place
+    found = [divmod(start + i * step, position.board.shape[1]) for i in range(span)]
+    return [Part(what, tuple(cell for cell in found if position.board[cell] == who), value)] if span else []
+
+
+def _longest_parts(position: Position, me: int, _settings: dict) -> list[Part]:
+    length, *place = longest_run(position.record, me)
+    return _part(position, me, "own streak", length / position.record.k, (*place, length))
+
+
+def _potential_parts(position: Position, me: int, settings: dict) -> list[Part]:
+    diagonal, open_end, opponent, contiguous, alive = settings.values()
     parts = []
-    for who, sign in ((me, 1.0), (3 - me, -settings["opponent"]) if weighted else (0, 0.0)):
-        if not who:
-            continue
-        best: tuple[float, tuple] = (0.0, ())
-        for number, (down, right) in enumerate(STEPS):
-            worth = settings["diagonal"] if weighted and number >= 2 else 1.0
-            for line in _lines(board.shape, down, right):
-                best = max(best, *_streaks(board, who, line, k, worth, settings), key=lambda found: found[0])
-        if best[0]:
-            parts.append(Part("own streak" if who == me else "opponent's streak", best[1], sign * best[0] / k))
+    for who, what, weight in ((me, "own streak", 1.0), (3 - me, "opponent's streak", -opponent)):
+        stones, *place = streak(position.record, who, diagonal, open_end, contiguous, alive)
+        parts += _part(position, who, what, weight * stones / position.record.k, place)
     return parts
 
 
-def _lines(shape: tuple[int, int], down: int, right: int) -> list[list[tuple[int, int]]]:
-    rows, cols = shape
-    starts = [(r, c) for r in range(rows) for c in range(cols) if not (0 <= r - down < rows and 0 <= c - right < cols)]
-    return [
-        [
-            (r + i * down, c + i * right)
-            for i in range(max(rows, cols))
-            if 0 <= r + i * down < rows and 0 <= c + i * right < cols
-        ]
-        for r, c in starts
-    ]
-
-
-def _streaks(
-    board: np.ndarray, who: int, line: list, k: int, worth: float, settings: dict
-) -> list[tuple[float, tuple]]:
-    """Every streak on a line as (value in stones, cells): runs for the plain count, live segments otherwise."""
-    found: list[tuple[float, tuple]] = [(0.0, ())]
-    marks = "".join("x" if board[c] == who else "." if board[c] == 0 else "o" for c in line)
-    weighted = "diagonal" in settings
-    at = 0
-    for segment in marks.split("o"):
-        if len(segment) >= k or not weighted or not settings["alive"]:
-            inner = 0
-            pieces = segment.split(".") if not weighted or settings["contiguous"] else [segment]
-            for piece in pieces:
-                stones = [i for i, mark in enumerate(piece, inner) if mark == "x"]
-                if stones:
-                    ends = (stones[0] > 0) + (stones[-1] < len(segment) - 1)
-                    value = worth * len(stones) + (settings["open_end"] * ends if weighted else 0.0)
-                    found.append((value, tuple(line[at + i] for i in stones)))
-                inner += len(piece) + 1
-        at += len(segment) + 1
-    return found
-
-
-@heuristic(K_IN_A_ROW, report="003 problem 3", about="the longest own streak, divided by k", parts=_run_parts)
+@heuristic(K_IN_A_ROW, report="003 problem 3", about="the longest own streak, divided by k", parts=_longest_parts)
 def longest_streak(state, me, params):
-    return longest_run(state, me) / state.k
+    return longest_run(state, me)[0] / state.k
 
 
 @heuristic(
@@ -160,10 +128,10 @@ def longest_streak(state, me, params):
     },
     report="003 question 2, parts 2–4",
     about="best streak that can still reach k, minus half the opponent's",
-    parts=_run_parts,
+    parts=_potential_parts,
 )
 def potential_streak(state, me, params):
     unbroken, alive = params[3] != 0.0, params[4] != 0.0
-    own = streak(state, me, params[0], params[1], unbroken, alive)
-    other = streak(state, 3 - me, params[0], params[1], unbroken, alive)
+    own = streak(state, me, params[0], params[1], unbroken, alive)[0]
+    other = streak(state, 3 - me, params[0], params[1], unbroken, alive)[0]
     return (own - params[2] * other) / state.k

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,23 +18,16 @@ from ..jit.compiled import compiled
 from ..jit.intrinsics import address, call_leaf, call_play
 from ..search.deepening import Search
 from ..specs import Param
-from .base import PLAYERS, Choice, Player
-from .searchers import SearchPlayer
+from .base import LIMITS, Choice, Player, register
+from .searchers import SWITCHES, SearchPlayer
 
 WINS = 1e9
+AT_ONCE = 32  # moves tried between two looks at the clock
 NEAR = Rules(near_moves, KInARow.play, KInARow.state, KInARow.width, "gamekit.players.agents.near").moves
+BYTES, NUMBERS = types.uint8[::1], types.float64[::1]
 
 
-@compiled(
-    types.intp,
-    types.intp,
-    types.uint8[::1],
-    types.uint8[::1],
-    types.int32[::1],
-    types.int32,
-    types.float64[::1],
-    types.float64[::1],
-)
+@compiled(types.intp, types.intp, BYTES, BYTES, types.int32[::1], types.int32, NUMBERS, NUMBERS)
 def try_each(play_at, leaf_at, data, work, codes, who, weights, out):
     """What each move would be worth to `who`, were it theirs to play: WINS where it wins, else what the evaluation
     at `leaf_at` says (0: none is asked)."""
@@ -47,6 +42,7 @@ def try_each(play_at, leaf_at, data, work, codes, who, weights, out):
     return 0
 
 
+@register
 class Custom(Player):
     """The m,n,k report's custom agent; its eight parts are eight switches."""
 
@@ -54,8 +50,7 @@ class Custom(Player):
     about = "the m,n,k report's agent: streak search near the stones, takes wins, blocks threats"
     takes: ClassVar = {
         "depth": Param(3, "plies to look ahead", 1, 20),
-        "seconds": Param(None, "time for a move", 0.001, 86400.0, kind=float),
-        "nodes": Param(None, "positions to generate for a move", 1, 10**12, kind=int),
+        **LIMITS,
         "centre": Param(True, "part 1: open in the centre"),
         "alive": Param(True, "part 2: only streaks that can still reach k"),
         "bonus": Param(True, "part 3: diagonal stones 1.1, open ends 0.25"),
@@ -73,128 +68,101 @@ class Custom(Player):
             raise GamekitError(f"custom plays k-in-a-row games (mnk, connect_k, connect_four), not {game.name}")
         s = self.settings
         self.timed = s["seconds"] is not None
-        streak = {
-            "diagonal": 1.1 if s["bonus"] else 1.0,
-            "open_end": 0.25 if s["bonus"] else 0.0,
-            "contiguous": s["contiguous"],
-            "alive": s["alive"],
-        }
-        both = heuristic_of("potential_streak", game).with_(**streak, opponent=0.5 if s["rival"] else 0.0)
-        self._own = heuristic_of("potential_streak", game).with_(**streak, opponent=0.0).leaf(game)
-        limited = s["so_far"] and (s["seconds"] or s["nodes"])
+        diagonal, open_end = (1.1, 0.25) if s["bonus"] else (1.0, 0.0)
+        weights = {"diagonal": diagonal, "open_end": open_end, "contiguous": s["contiguous"], "alive": s["alive"]}
+        both = heuristic_of("potential_streak", game, **weights, opponent=0.5 if s["rival"] else 0.0)
+        self._own = both.with_(opponent=0.0).leaf(game)
         self._engine = Search(
             game,
             both.leaf(game),
             table=True,
-            deepen=bool(limited),
+            deepen=bool(s["so_far"] and (s["seconds"] or s["nodes"])),
             win_bonus=s["win"],
             moves=NEAR.address if s["near"] and not game.gravity else None,
         )
         try_each.prepare()
-        self._limit = s["limit"] or (game.k - 1) / game.k
+        self._limit = (s["limit"] or (game.k - 1) / game.k) - 1e-9
 
     def think(self, position: Position) -> Choice:
-        game, s = position.game, self.settings
-        assert isinstance(game, KInARow)
-        started = time.monotonic()
-        play, own, weights = game._rules.play.address, self._own.address, self._own.weights
-        codes = np.array(position.codes(), np.int32)
-        middle = int(game.centrality().argmin())
+        game, s, started, tried = position.game, self.settings, time.monotonic(), 0
         if s["centre"] and game.left(position.data) == game.longest:
-            return self._reply(position, middle, "centre")
-        worth = np.zeros(codes.size)
-        work = np.zeros(position.data.size, np.uint8)
-        data = position.data.copy()
-        tried = 0
-        if s["win"]:
-            try_each(play, 0, data, work, codes, position.turn, weights, worth)
-            tried += codes.size
-            if worth.max() >= WINS:
-                return self._reply(position, int(codes[worth.argmax()]), "win", tried)
-        if s["block"]:
-            for at in range(0, codes.size, 32):
-                part = slice(at, at + 32)
-                try_each(play, own, data, work, codes[part], 3 - position.turn, weights, worth[part])
-                tried += worth[part].size
-                if s["so_far"] and s["seconds"] and time.monotonic() - started > s["seconds"] / 2:
-                    break
-            if worth.max() > self._limit - 1e-9:
-                return self._reply(position, int(codes[worth.argmax()]), "block", tried)
+            return self._reply(position, int(game.centrality().argmin()), "centre", tried)
+        codes, who = np.array(position.codes(), np.int32), position.turn
+        half = started + s["seconds"] / 2 if s["so_far"] and s["seconds"] else math.inf
+        for part, player, leaf, least, until in (
+            ("win", who, 0, WINS, math.inf),
+            ("block", 3 - who, self._own.address, self._limit, half),
+        ):
+            if s[part]:
+                worth = self._try(position, codes, player, leaf, until)
+                tried += worth.size
+                if worth.max() >= least:
+                    return self._reply(position, int(codes[worth.argmax()]), part, tried)
         seconds = s["seconds"] and max(s["seconds"] - (time.monotonic() - started), 0.001)
-        limits = (s["nodes"], seconds) if s["so_far"] else (None, None)
-        found = self._engine.run(position, s["depth"], *limits)
-        write = game.write
+        found = self._engine.run(position, s["depth"], *((s["nodes"], seconds) if s["so_far"] else ()))
         found.counters["generated"] += tried
-        return Choice(
-            write(found.code),
-            found.code,
-            found.value,
-            [write(c) for c in found.line],
-            found.depth,
-            found.counters,
-            found.stopped_by,
-            by_ply=found.by_ply,
-        )
+        return Choice.of(position, found)
 
-    def _reply(self, position: Position, code: int, why: str, tried: int = 0) -> Choice:
+    def _try(self, position: Position, codes: np.ndarray, who: int, leaf: int, until: float) -> np.ndarray:
+        """What the moves would be worth to a player; some are left out when the time is over."""
+        play, weights = position.game._rules.play.address, self._own.weights
+        data, work, worth = position.data.copy(), position.data.copy(), np.zeros(codes.size)
+        tried = 0
+        while tried < codes.size and (tried == 0 or time.monotonic() < until):
+            now = slice(tried, tried + AT_ONCE)
+            try_each(play, leaf, data, work, codes[now], who, weights, worth[now])
+            tried += AT_ONCE
+        return worth[:tried]
+
+    def _reply(self, position: Position, code: int, why: str, tried: int) -> Choice:
         move = position.game.write(code)
         return Choice(move, code, line=[move], depth=0, counters={"generated": tried}, stopped_by=why)
 
 
-def _fixed(name: str, about: str, report: str, preset: dict[str, Any], takes: tuple[str, ...]) -> type[SearchPlayer]:
-    """A search with its switches set, under a name of its own."""
-    kept = {
-        k: Param(preset.get(k, p.default), p.about, p.low, p.high, p.choices, p.kind or type(p.default))
-        for k, p in SearchPlayer.takes.items()
-        if k in takes
-    }
-    kind = type(
-        name,
-        (SearchPlayer,),
-        {"name": name, "about": about, "report": report, "preset": preset, "takes": kept, "__module__": __name__},
-    )
-    globals()[name] = kind
-    return kind
+ONE_PLY = {"depth": 1, "prune": False, "ties": "random"}
+DEEPENED = {"table": True, "order": "best+history+centre", "deepen": True}
 
 
-LADDER: dict[str, type[SearchPlayer]] = {
-    "poor_ai": _fixed(
-        "poor_ai",
-        "lowest of a ladder of three (ours, in PoorAI's role): own longest streak, one ply",
-        "002 (role only)",
-        {"depth": 1, "prune": False, "win_bonus": False, "ties": "random", "heuristic": "longest_streak"},
-        ("ties",),
-    ),
-    "average_ai": _fixed(
-        "average_ai",
-        "middle of the ladder (ours, in AverageAI's role): both sides' streaks, one ply",
-        "002 (role only)",
-        {"depth": 1, "prune": False, "ties": "random", "heuristic": "potential_streak"},
-        ("ties",),
-    ),
-    "good_ai": _fixed(
-        "good_ai",
-        "top of the ladder (ours, in GoodAI's role): windows, four plies",
-        "002 (role only)",
-        {
-            "depth": 4,
-            "ties": "random",
-            "table": True,
-            "order": "best+history+centre",
-            "deepen": True,
-            "heuristic": "windows",
-        },
-        ("ties",),
-    ),
-}
+def _some(preset: dict[str, Any], names: str) -> dict[str, Param]:
+    """A few of a search's switches, with the preset as their default."""
+    return {k: replace(p, default=preset.get(k, p.default)) for k, p in SWITCHES.items() if k in names.split()}
 
-CONNECT_K_AGENT = _fixed(
-    "connect_k_agent",
-    "the Connect-K report's: deepening to a time limit, move-to-front lists, reuse, pondering",
-    "002 parts 2–4",
-    {"seconds": 5.0, "order": "front", "deepen": True, "reuse": True, "ponder": True},
-    ("seconds", "nodes", "depth", "order", "reuse", "ponder", "prune", "ties", "megabytes", "heuristic"),
-)
 
-AGENTS: list[type[Player]] = [Custom, *LADDER.values(), CONNECT_K_AGENT]
-PLAYERS.update({kind.name: kind for kind in AGENTS})
+@register
+class PoorAI(SearchPlayer):
+    """The lowest of the ladder."""
+
+    name, report = "poor_ai", "002 (role only)"
+    about = "lowest of a ladder of three (ours, in PoorAI's role): own longest streak, one ply"
+    preset: ClassVar = {**ONE_PLY, "win_bonus": False, "heuristic": "longest_streak"}
+    takes = _some(preset, "ties")
+
+
+@register
+class AverageAI(SearchPlayer):
+    """The middle of the ladder."""
+
+    name, report = "average_ai", "002 (role only)"
+    about = "middle of the ladder (ours, in AverageAI's role): both sides' streaks, one ply"
+    preset: ClassVar = {**ONE_PLY, "heuristic": "potential_streak"}
+    takes = _some(preset, "ties")
+
+
+@register
+class GoodAI(SearchPlayer):
+    """The top of the ladder."""
+
+    name, report = "good_ai", "002 (role only)"
+    about = "top of the ladder (ours, in GoodAI's role): windows, four plies"
+    preset: ClassVar = {"depth": 4, "ties": "random", "heuristic": "windows", **DEEPENED}
+    takes = _some(preset, "ties")
+
+
+@register
+class ConnectKAgent(SearchPlayer):
+    """The Connect-K report's agent."""
+
+    name, report = "connect_k_agent", "002 parts 2–4"
+    about = "the Connect-K report's: deepening to a time limit, move-to-front lists, reuse, pondering"
+    preset: ClassVar = {"seconds": 5.0, "order": "front", "deepen": True, "reuse": True, "ponder": True}
+    takes = _some(preset, "seconds nodes depth order reuse ponder prune ties megabytes heuristic")

@@ -6,20 +6,24 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 from ..core import Game, Position, a_position
 from ..errors import GamekitError
-from ..search.deepening import Search
-from ..specs import Param, Spec, changed, check, find, parse
+from ..search.deepening import Found, Search
+from ..specs import Param, Spec, changed, check, check_names, find, parse
 
 PLAYERS: dict[str, type[Player]] = {}
 FIRST_MOVE, RANDOM_MOVE, SEARCHER = 0, 1, 2  # kinds of players that a game in compiled code knows
 
+SECONDS = Param(None, "time for a move", 0.001, 86400.0, kind=float)
+LIMITS = {"seconds": SECONDS, "nodes": Param(None, "positions to generate for a move", 1, 10**12, kind=int)}
+
 
 @dataclass
 class Native:
-    """A player as a game in compiled code takes it: what kind, for a search its engine and bounds, and where its chance comes from."""
+    """A player as a game in compiled code takes it: its kind, a search's engine and bounds, its source of chance."""
 
     kind: int
     engine: Search | None = None
@@ -49,9 +53,19 @@ class Choice:
     by_ply: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
+    @classmethod
+    def of(cls, position: Position, found: Found, values: dict[str, float] | None = None) -> Choice:
+        """What a search found, in the words of the game."""
+        write = position.game.write
+        line, told = [write(code) for code in found.line], (found.counters, found.stopped_by, values or {})
+        return cls(write(found.code), found.code, found.value, line, found.depth, *told, found.by_ply)
+
 
 class Player:
-    """A player has a spec (its row in every table), begins a game with a seed, and chooses moves."""
+    """A player has a spec (its row in every table), begins a game with a seed, and chooses moves.
+
+    A kind of player gives a `name`, the parameters it `takes`, and `think`; `ready` if it has something to prepare.
+    """
 
     name: ClassVar[str] = ""
     about: ClassVar[str] = ""
@@ -69,7 +83,7 @@ class Player:
     @property
     def spec(self) -> str:
         """Canonical: parameters in declared order, those left at their default not named."""
-        given = {k: self.settings[k] for k in self.takes if k in self.given}
+        given = {name: self.settings[name] for name in self.given}
         return str(Spec(self.name, changed(self.takes, given)))
 
     def parameters(self) -> dict[str, Any]:
@@ -100,6 +114,7 @@ class Player:
         return choice
 
     def think(self, position: Position) -> Choice:
+        """What a kind of player answers in a position where there is a move."""
         raise NotImplementedError
 
     def pick(self, position: Position) -> int:
@@ -120,11 +135,7 @@ class Player:
         return f"gk.player({self.spec!r})"
 
     def __reduce__(self) -> Any:
-        return _again, (type(self), self.given)
-
-
-def _again(kind: type[Player], given: dict[str, Any]) -> Player:
-    return kind(**given)
+        return partial(type(self), **self.given), ()
 
 
 class Function(Player):
@@ -135,8 +146,7 @@ class Function(Player):
 
     def __init__(self, function: Callable[[Position], str]):
         super().__init__()
-        self.function = function
-        self.given = {"function": function}
+        self.function, self.given = function, {"function": function}
 
     @property
     def spec(self) -> str:
@@ -149,20 +159,23 @@ class Function(Player):
 
 def register(kind: type[Player]) -> type[Player]:
     """Make a kind of player known by its name (a class decorator)."""
+    check_names(f"player {kind.name!r}", kind.takes)
     PLAYERS[kind.name] = kind
     return kind
 
 
 def player(spec: str | Spec | Player | Callable[[Position], str], /, **parameters: Any) -> Player:
-    """A player from its name and parameters, from a spec, or from a function of a position that returns a move.
+    """A player from its spec, or from a function of a position that returns a move.
 
-    >>> player("alphabeta", depth=2, heuristic="windows")
-    gk.player('alphabeta(depth=2,heuristic=windows)')
+    Parameters given here win over those in the spec.
+
+    >>> player("alphabeta", depth=2).choose(__import__("gamekit").game("connect_four").start()).depth
+    2
     """
     if isinstance(spec, Player):
-        return spec
+        return type(spec)(**{**spec.given, **parameters}) if parameters else spec
     if callable(spec) and not isinstance(spec, (str, Spec)):
         return Function(spec)
-    wanted = parse(spec)
+    wanted = parse(spec, parameters)
     kind = PLAYERS[find("player", wanted.name, PLAYERS)]
-    return kind(**{**wanted.settings, **parameters})
+    return kind(**wanted.settings)

@@ -9,7 +9,7 @@ import numpy as np
 from ..core import Game, Position
 from ..search.montecarlo import MonteCarlo
 from ..specs import Param
-from .base import Choice, Player, register
+from .base import SECONDS, Choice, Player, register
 
 
 @register
@@ -19,10 +19,7 @@ class FlatMonteCarlo(Player):
     name, about, report = "montecarlo", "random playouts, results summed per first move", "004 (MonteCarloAI)"
     tree: ClassVar[bool] = False
     deterministic = False
-    takes = {
-        "playouts": Param(None, "games to play out for a move", 1, 10**9, kind=int),
-        "seconds": Param(None, "time for a move", 0.001, 86400.0, kind=float),
-    }
+    takes = {"playouts": Param(None, "games to play out for a move", 1, 10**9, kind=int), "seconds": SECONDS}
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)
@@ -35,26 +32,28 @@ class FlatMonteCarlo(Player):
 
     def think(self, position: Position) -> Choice:
         played = self._engine.run(position, self.settings["playouts"], self.settings["seconds"])
+        write, mean = position.game.write, played.sums / np.maximum(played.tries, 1)
         best = int((played.tries if self.tree else played.sums).argmax())
-        write = position.game.write
-        mean = played.sums / np.maximum(played.tries, 1)
+        shown = (mean if self.tree else played.sums).tolist()
         code = played.codes[best]
-        values = {write(c): float(v) for c, v in zip(played.codes, mean if self.tree else played.sums, strict=True)}
-        counters = {"generated": played.generated, "playouts": played.playouts}
         return Choice(
             write(code),
             code,
             float(mean[best]),
-            [write(c) for c in played.line] or [write(code)],
-            0,
-            counters,
-            played.stopped_by,
-            values,
+            line=[write(c) for c in played.line] or [write(code)],
+            counters={"generated": played.generated, "playouts": played.playouts},
+            stopped_by=played.stopped_by,
+            values=dict(zip(map(write, played.codes), shown, strict=True)),
         )
 
 
 @register
 class UCT(FlatMonteCarlo):
+    """Monte-Carlo tree search."""
+
     name, about, report = "uct", "Monte-Carlo tree search (UCB1)", "ours"
     tree = True
-    takes = {**FlatMonteCarlo.takes, "exploration": Param(2**0.5, "weight of the little-tried", 0.0, 100.0)}
+    takes = {
+        **FlatMonteCarlo.takes,
+        "exploration": Param(2**0.5, "how much moves that were tried less often are preferred", 0.0, 100.0),
+    }

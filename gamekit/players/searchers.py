@@ -4,39 +4,33 @@ from __future__ import annotations
 
 import threading
 import weakref
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core import Game, Position
 from ..heuristics import Heuristic, heuristic_of
-from ..search.deepening import DEEPEST, Found, Search
+from ..search.deepening import DEEPEST, TIES, Found, Search
 from ..search.ordering import ORDERS, order_flags
 from ..specs import Param, Spec
-from .base import SEARCHER, Choice, Native, Player, register
+from .base import LIMITS, SEARCHER, Choice, Native, Player, register
 
-HEURISTIC = Param(None, "the evaluation; without it the game's default", kind=Spec)
-TIES = Param(
-    "first",
-    "among equal best moves: the first in move order, one at random, or the last",
-    choices=("first", "random", "last"),
-)
-WIN_BONUS = Param(True, "a win outranks every evaluation, sooner is better; off: won positions are evaluated too")
 SWITCHES: dict[str, Param] = {
     "depth": Param(None, "plies to look ahead", 1, DEEPEST, kind=int),
-    "seconds": Param(None, "time for a move", 0.001, 86400.0, kind=float),
-    "nodes": Param(None, "positions to generate for a move", 1, 10**12, kind=int),
+    **LIMITS,
     "prune": Param(True, "alpha-beta pruning"),
     "table": Param(False, "a transposition table"),
     "order": Param("none", "how moves are ordered: " + ", ".join(ORDERS) + ", or several joined by +", kind=str),
     "deepen": Param(False, "iterative deepening (on by itself with seconds or nodes)"),
     "reuse": Param(False, "keep what was learned from move to move"),
     "ponder": Param(False, "think on the opponent's time"),
-    "ties": TIES,
-    "win_bonus": WIN_BONUS,
+    "ties": Param("first", "among equal best moves: the first in move order, one at random, or the last", choices=TIES),
+    "win_bonus": Param(True, "a win outranks every evaluation, sooner is better; off: won positions are evaluated too"),
     "megabytes": Param(16.0, "memory of table and lists", 0.001, 8192.0),
-    "heuristic": HEURISTIC,
+    "heuristic": Param(None, "the evaluation; without it the game's default", kind=Spec),
 }
+ENGINE = ("prune", "table", "deepen", "win_bonus", "ties", "megabytes")  # what the engine takes as it stands
 
 
 @register
@@ -54,7 +48,7 @@ class SearchPlayer(Player):
         self.order = order_flags(s["order"])
         if not any(s[k] for k in ("depth", "seconds", "nodes")):
             s["depth"] = self.default_depth
-        self.timed = s["seconds"] is not None or s["ponder"]  # what pondering learns hangs on the opponent's time
+        self.timed = s["seconds"] is not None or s["ponder"]  # what pondering learns depends on the opponent's time
         self.deterministic = s["ties"] != "random" and not self.timed
         self._ponder: threading.Thread | None = None
         self._ponder_errors: list[BaseException] = []
@@ -66,52 +60,39 @@ class SearchPlayer(Player):
 
     def ready(self, game: Game, seed: int) -> None:
         self.close()
-        s, before = self.switch, self._heuristic
-        found = self._heuristic = heuristic_of(s["heuristic"], game)
-        if self._engine is None or self._engine.game != game:
-            self._engine = Search(
-                game,
-                found.leaf(game),
-                prune=s["prune"],
-                table=s["table"],
-                order=self.order,
-                deepen=s["deepen"],
-                win_bonus=s["win_bonus"],
-                ties=s["ties"],
-                reuse=s["reuse"] or s["ponder"],
-                megabytes=s["megabytes"],
-            )
-        elif found.own or found is not before:
-            self._engine.leaf = found.leaf(game)
-        self._engine.forget_all()
+        self._load(game).forget_all()
+
+    def _load(self, game: Game) -> Search:
+        """The engine for a game, with the heuristic as it is now: one that was redefined in a cell counts at once."""
+        s, engine, heuristic = self.switch, self._engine, heuristic_of(self.switch["heuristic"], game)
+        if engine is None or engine.game != game:
+            switches = {name: s[name] for name in ENGINE}
+            leaf, reuse = heuristic.leaf(game), s["reuse"] or s["ponder"]
+            engine = self._engine = Search(game, leaf, order=self.order, reuse=reuse, **switches)
+        elif heuristic.own or heuristic is not self._heuristic:
+            leaf = heuristic.leaf(game)
+            if leaf.address != engine.leaf.address:
+                engine.forget_all()
+            engine.leaf = leaf
+        self._heuristic = heuristic
+        return engine
 
     def _search(self, position: Position) -> Found:
         self._stop_pondering()
         if self.game is None or self.game != position.game:
             self.begin(position.game)
-        assert self._engine is not None
-        assert self._heuristic is not None
-        s = self.switch
-        if self._heuristic.own:
-            self._refresh(position.game)
-        found = self._engine.run(position, s["depth"], s["nodes"], s["seconds"])
+        engine, s = self._engine, self.switch
+        if engine is None or (self._heuristic is not None and self._heuristic.own):
+            engine = self._load(position.game)
+        found = engine.run(position, s["depth"], s["nodes"], s["seconds"])
         if s["ties"] == "random" and found.value is not None:
             best = np.flatnonzero(found.values == found.value)
             code = position.codes()[int(best[int(self.random.random() * best.size)])]
             if code != found.code:
                 found.code, found.line = code, [code]
         if s["ponder"]:
-            self._start_pondering(position, found)
+            self._start_pondering(engine, position, found)
         return found
-
-    def _refresh(self, game: Game) -> None:
-        """A heuristic redefined in a cell, or a global it reads, counts from the next move on."""
-        assert self._engine is not None
-        self._heuristic = heuristic_of(self.switch["heuristic"], game)
-        leaf = self._heuristic.leaf(game)
-        if leaf.address != self._engine.leaf.address:
-            self._engine.leaf = leaf
-            self._engine.forget_all()
 
     def pick(self, position: Position) -> int:
         found = self._search(position)
@@ -122,33 +103,17 @@ class SearchPlayer(Player):
         s = self.switch
         if self.timed or s["reuse"] or self._heuristic is None:
             return None
-        return Native(
-            SEARCHER,
-            self._engine,
-            s["depth"],
-            s["nodes"],
-            self.random.random if s["ties"] == "random" else None,
-            self._heuristic.own,
-        )
+        chance = self.random.random if s["ties"] == "random" else None
+        return Native(SEARCHER, self._engine, s["depth"], s["nodes"], chance, self._heuristic.own)
 
     def think(self, position: Position) -> Choice:
         found, write = self._search(position), position.game.write
-        values = {write(c): float(v) for c, v in zip(position.codes(), found.values, strict=False)}
-        return Choice(
-            write(found.code),
-            found.code,
-            found.value,
-            [write(c) for c in found.line],
-            found.depth,
-            found.counters,
-            found.stopped_by,
-            values,
-            found.by_ply,
-        )
+        values = {write(code): float(v) for code, v in zip(position.codes(), found.values, strict=False)}
+        return Choice.of(position, found, values)
 
     # --------------------------------------------------------------- the opponent's time
 
-    def _start_pondering(self, position: Position, found: Found) -> None:
+    def _start_pondering(self, engine: Search, position: Position, found: Found) -> None:
         """Search the expected position while the opponent thinks; what is learned is there when it comes about."""
         after = position.after(found.code)
         if len(found.line) < 2 or after.winner is not None:
@@ -157,14 +122,16 @@ class SearchPlayer(Player):
         if expected.winner is not None or expected.turn != position.turn:
             return
         halt = self._halt = threading.Event()
-        self._ponder_errors = []
-        # the thread knows the engine, not the player: a player that is dropped calls it off
-        self._ponder = threading.Thread(
-            target=_think_ahead,
-            name="gamekit-ponder",
-            daemon=True,
-            args=(self._engine, expected, self.switch["depth"], halt, self._ponder_errors),
-        )
+        errors = self._ponder_errors = []
+        depth = self.switch["depth"]
+
+        def think_ahead() -> None:  # knows the engine, not the player: a player that is dropped calls it off
+            try:
+                engine.run(expected, depth, stop=halt.is_set)
+            except BaseException as error:  # raised at the player's next move
+                errors.append(error)
+
+        self._ponder = threading.Thread(target=think_ahead, name="gamekit-ponder", daemon=True)
         weakref.finalize(self, halt.set)
         self._ponder.start()
 
@@ -180,32 +147,31 @@ class SearchPlayer(Player):
         self._stop_pondering()
 
 
-def _think_ahead(
-    engine: Search, expected: Position, depth: int | None, halt: threading.Event, errors: list[BaseException]
-) -> None:
-    try:
-        engine.run(expected, depth, stop=halt.is_set)
-    except BaseException as error:  # raised at the player's next move
-        errors.append(error)
-
-
 @register
 class Minimax(SearchPlayer):
+    """`search` without pruning."""
+
     name, about, report = "minimax", "depth-limited minimax", "001, 003"
     preset: ClassVar = {"prune": False}
-    takes = {k: p for k, p in SWITCHES.items() if k != "prune"}
+    takes = {name: param for name, param in SWITCHES.items() if name != "prune"}
     default_depth = 3
 
 
 @register
 class AlphaBeta(SearchPlayer):
+    """`search` with pruning."""
+
     name, about, report = "alphabeta", "depth-limited minimax with alpha-beta pruning", "000, 001, 003, 004"
-    preset: ClassVar = {"prune": True}
-    takes = {k: p for k, p in SWITCHES.items() if k != "prune"}
+    takes = Minimax.takes
 
 
 @register
 class Greedy(SearchPlayer):
+    """`search` one ply deep, evaluations alone."""
+
     name, about, report = "greedy", "the move whose position evaluates best, one ply ahead", "003 (EvaluationPlayer)"
     preset: ClassVar = {"prune": False, "depth": 1, "win_bonus": False}
-    takes = {"heuristic": HEURISTIC, "ties": TIES, "win_bonus": Param(False, "a win outranks every evaluation")}
+    takes = {
+        **{name: SWITCHES[name] for name in ("heuristic", "ties")},
+        "win_bonus": replace(SWITCHES["win_bonus"], default=False),
+    }

@@ -676,6 +676,53 @@ def test_the_reports_move_order_is_canonical():
     assert gk.game("connect_k(columns=11,rows=5,k=4,gravity=on)").start().moves() == [str(c) for c in range(1, 12)]
 
 
+# The order in which Conga lists the directions of a cell, written out by hand.
+DIRECTIONS = {"rows": "NW N NE W E SW S SE", "columns": "NW W SW N S NE E SE", "clockwise": "N NE E SE S SW W NW"}
+
+
+def test_every_order_of_directions_is_written_out_here():
+    assert gk.GAMES["conga"].params["directions"].choices == tuple(DIRECTIONS)
+    assert gk.game("conga") == gk.game("conga", directions="rows")
+    assert str(gk.game("conga")) == "conga"
+    assert str(gk.game("conga", directions="columns")) == "conga(directions=columns)"
+
+
+@pytest.mark.parametrize("directions", list(DIRECTIONS))
+def test_directions_change_the_order_of_moves_and_nothing_else(directions, scramble):
+    game, usual, rng = gk.game("conga", directions=directions), gk.game("conga"), random.Random(directions)
+    assert perft(game.start(), 6) == perft(usual.start(), 6)
+    order = DIRECTIONS[directions].split()
+    for _ in range(20):
+        position = scramble(usual, rng, 40)
+        moves = game.replay(position.line).moves()
+        assert sorted(moves) == sorted(position.moves())
+        assert moves == sorted(moves, key=lambda move: (move[:2], order.index(move[2:])))
+        for one in (game.replay(position.line), pickle.loads(pickle.dumps(game)).replay(position.line)):
+            assert [one.play(move).key for move in moves] == [position.play(move).key for move in moves]
+
+
+def test_parameters_given_as_arguments_are_those_of_the_spec():
+    assert gk.game("mnk", m=4, n=5, k=4) == gk.game("mnk(m=4,n=5,k=4)") == gk.game("mnk(m=4,n=9,k=4)", n=5)
+    assert gk.game(gk.game("mnk(m=4,n=5,k=4)"), k=3) == gk.game("mnk(m=4,n=5,k=3)")
+    assert gk.player("search", depth=2, ties="last").spec == "search(depth=2,ties=last)"
+    assert gk.player(gk.player("search(depth=2)"), ties="last").spec == "search(depth=2,ties=last)"
+    assert gk.heuristic_of("windows(count=3)", "mnk", empty=1).spec == "windows(count=3,empty=1)"
+    with pytest.raises(gk.SpecError, match="mnk has no parameter 'rows'"):
+        gk.game("mnk", rows=3)
+
+
+@pytest.mark.parametrize("spec", FIVE)
+def test_the_ply_of_a_position_is_the_length_of_its_line(spec, scramble):
+    position = scramble(gk.game(spec), random.Random(spec), 20)
+    assert position.ply == len(position.line) == len(position.history) - 1
+    assert position.copy().ply == position.ply
+
+
+def test_a_position_played_on_from_a_text_is_written_as_a_text():
+    position = gk.game("mnk").position("X O .\n. . .\n. . .").play("1,1")
+    assert eval(repr(position), {"gk": gk}) == position
+
+
 def test_centrality_ranks_the_middle_lowest():
     four = gk.game("connect_four").centrality()
     assert int(four.argmin()) == 3

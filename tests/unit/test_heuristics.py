@@ -13,7 +13,6 @@ import plain_rules
 import pytest
 
 import gamekit as gk
-from gamekit.core import Position
 
 BOARDS = {
     "conga": ["conga"],
@@ -65,13 +64,8 @@ CASES = [
 
 
 def placed(game, rows):
-    """A position with any stones, as the reports print their examples (who is to move is not their concern)."""
-    data = np.zeros(-(-game.state.itemsize // 64) * 64, np.uint8)
-    record = game.record(data)
-    game.setup(record)
-    record.cells[: game.rows * game.cols] = np.array(rows).ravel()
-    game._derive(record)
-    return Position(game, data[: game.size].copy())
+    """A position with any stones, as the reports print their examples (who is to move does not matter)."""
+    return game.position("\n".join(" ".join(".XO"[owner] for owner in row) for row in rows), check=False)
 
 
 # --------------------------------------------------------------------------------- worked examples

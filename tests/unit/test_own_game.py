@@ -217,7 +217,7 @@ def test_a_game_that_lacks_something_is_refused_by_name(missing):
     ],
 )
 def test_a_state_that_does_not_start_with_the_turn_is_refused(state):
-    with pytest.raises(gk.GamekitError, match=r"toy.*state"):
+    with pytest.raises(gk.GamekitError, match=r"Toy.*state"):
         gk.register(made(state=state))
 
 

@@ -7,12 +7,13 @@ import math
 import random
 import string
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gamekit as gk
-from gamekit.specs import Param, Spec, check, find, parse, write
+from gamekit.specs import RESERVED, Param, Spec, check, expand, find, parse, write
 
 # -------------------------------------------------------------------------------------- grammar
 
@@ -347,3 +348,87 @@ def test_equal_settings_written_otherwise_give_the_same_object():
     assert str(gk.player("alphabeta(depth=4.0)")) == "alphabeta(depth=4)"
     assert gk.player("alphabeta( depth = 2 , ties=random )").spec == "alphabeta(depth=2,ties=random)"
     assert gk.player(gk.player("random")).spec == "random"
+
+
+# ------------------------------------------------------------------------- names of parameters
+
+# Columns that measurements share with a parameter: a player's evaluation, and its number of playouts.
+SHARED = {"heuristic"}
+
+
+def test_every_column_of_a_measurement_is_a_reserved_name():
+    from gamekit.experiments.columns import COLUMNS
+
+    assert {name for schema in COLUMNS.values() for name in schema.names} - SHARED == RESERVED
+
+
+def test_no_built_in_parameter_has_a_reserved_name():
+    for params in [game.params for game in gk.GAMES.values()] + [player.takes for player in gk.PLAYERS.values()]:
+        assert not RESERVED & set(params)
+    for heuristic in gk.HEURISTICS.values():
+        assert not RESERVED & {f"heuristic_{name}" for name in heuristic.params}
+
+
+BAD_NAMES = [
+    "value",
+    "moves",
+    "pair",
+    "opponent",
+    "opponent_depth",
+    "heuristic_count",
+    "two words",
+    "",
+    "3d",
+    "if",
+    "é",
+]
+
+
+def _game_with(name):
+    dtype = np.dtype([("turn", "i4"), ("board", "i1", (1, 1))])
+    body = {"name": "toy", "state": dtype, "width": 1, "params": {name: Param(1)}, "__module__": "toys"}
+    return type("Toy", (gk.Game,), {**body, "moves": lambda s, out: 0, "play": lambda s, move: gk.DRAW})
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+def test_a_game_or_player_with_a_parameter_that_results_or_specs_cannot_hold_is_refused(name):
+    from gamekit.players.base import Player, register
+
+    with pytest.raises(gk.SpecError, match="parameter"):
+        gk.register(_game_with(name))
+    with pytest.raises(gk.SpecError, match="parameter"):
+        register(type("Toy", (Player,), {"name": "toy", "takes": {name: Param(1)}}))
+    assert "toy" not in {**gk.GAMES, **gk.PLAYERS}
+
+
+@pytest.mark.parametrize("name", ["value", "moves", "opponent", "opponent_moves"])
+def test_a_weight_may_be_named_like_a_column_since_its_own_column_has_a_prefix(name):
+    @gk.heuristic("conga", params={name: 2.0})
+    def weighted_so(board, me, params):
+        return params[0]
+
+    assert gk.heuristic_of(f"weighted_so({name}=3)", "conga").settings == {name: 3.0}
+
+
+@pytest.mark.parametrize("name", ["two words", "", "3d", "if", "é"])
+def test_a_weight_that_no_spec_can_name_is_refused(name):
+    with pytest.raises(gk.SpecError, match="no name for a parameter"):
+
+        @gk.heuristic("conga", params={name: 2.0})
+        def weighted_so(board, me, params):
+            return params[0]
+
+
+# ------------------------------------------------------------------------------------------ sets
+
+
+def test_a_set_stands_for_each_of_its_values_and_one_spec_may_have_none():
+    found = expand("a(x={1,b(y={2,3})},z={on,'two words'})")
+    assert [str(one) for one in found] == [
+        f"a(x={x},z={z})" for x in ("1", "b(y=2)", "b(y=3)") for z in ("on", "'two words'")
+    ]
+    with pytest.raises(gk.SpecError, match="names several; one is allowed here"):
+        parse("a(x={1,2})")
+    crowd = "{" + ",".join(map(str, range(200))) + "}"
+    with pytest.raises(gk.SpecError, match="too many specs; at most 100,000 are allowed"):
+        expand(f"a(x={crowd},y={crowd},z={crowd})")
