@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numba
-from gamekit.beside_c import beside_c, compiler
-from gamekit.measure import Row, cells, write_table
 
-from gamekit import growth, peers, sweeps
+from . import growth, peers, sweeps
+from .beside_c import beside_c, compiler
+from .measure import Row, cells, write_table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "bench"
 Section = Callable[[bool], Iterator[Row]]
@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
     failed = [row for row in rows if row.failed]
     folder = options.out or (RESULTS if not options.only and not options.quick else None)
     if folder:
-        from gamekit.figure import draw  # here, for matplotlib takes a second
+        from .figure import draw  # here, for matplotlib takes a second
 
         folder.mkdir(parents=True, exist_ok=True)
         write_table(rows, folder, about())

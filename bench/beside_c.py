@@ -13,20 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from gamekit.evaluations import (
-    bench_bits,
-    bench_centre,
-    bench_open_rows,
-    bench_owned,
-    bench_pairs,
-    bench_squares,
-    built_in,
-)
-from gamekit.measure import ABSENT, Row, paired
 
 import gamekit as gk
 from gamekit.core import Leaf, Position
 from gamekit.search.deepening import Search
+
+from .evaluations import bench_bits, bench_centre, bench_open_rows, bench_owned, bench_pairs, bench_squares, built_in
+from .measure import ABSENT, Row, paired
 
 SOURCE = Path(__file__).with_name("twin.c")
 COUNTERS = ("generated", "expanded", "leaves", "cutoffs")

@@ -8,8 +8,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from gamekit.measure import Row, number
 from matplotlib.axes import Axes
+
+from .measure import Row, number
 
 BLUE, ORANGE, GREEN, RED, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#999999"
 GAME_COLOURS = {"connect_four": BLUE, "candy": ORANGE, "conga": GREEN, "mnk": RED, "connect_k": PURPLE}

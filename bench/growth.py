@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
-from gamekit.beside_c import midgame
-from gamekit.evaluations import bench_centre, bench_open_rows, bench_owned, bench_pairs, bench_squares
-from gamekit.measure import Row, timed
-
 import gamekit as gk
 from gamekit.search.deepening import Search
+
+from .beside_c import midgame
+from .evaluations import bench_centre, bench_open_rows, bench_owned, bench_pairs, bench_squares
+from .measure import Row, timed
 
 DEPTH = 10
 
@@ -93,7 +93,7 @@ from time import process_time as now
 
 times = [now()]
 import gamekit as gk
-from gamekit.engine import deepen
+from gamekit.search import deepening as deepen
 times.append(now())
 for part in (deepen.walk, deepen.search, deepen.deepening):
     part.prepare()

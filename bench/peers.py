@@ -14,14 +14,15 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from gamekit.evaluations import COLUMN_WEIGHTS, bench_centre, bench_nothing
-from gamekit.measure import ABSENT, Row, paired, timed
 
 import gamekit as gk
 from gamekit.search.deepening import Search
 from gamekit.search.montecarlo import MonteCarlo
 from gamekit.search.reference import search_plain
 from gamekit.solvers.drop_solver import DropSolver
+
+from .evaluations import COLUMN_WEIGHTS, bench_centre, bench_nothing
+from .measure import ABSENT, Row, paired, timed
 
 Score = Callable[[Any, int], float]  # a board as a NumPy array of 0, 1, 2; the player it is for
 Peer = tuple[Callable[[], object], Callable[[], int], str]  # a run, a count of what it visits, the counter to match

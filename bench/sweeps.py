@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterator
 from unittest import mock
 
-from gamekit.experiments.old_plan import Plan
-from gamekit.measure import Row, timed
-
 import gamekit as gk
-from gamekit.matches.referee import Referee, two_players
-from gamekit.matches.whole_game import Duel
+from gamekit.matches.openings import openings
+from gamekit.matches.referee import Referee, Rules, fixtures, two_players
+from gamekit.matches.whole_game import WholeGame
+
+from .measure import Row, timed
 
 GAME, PLAYER, OPPONENT = "connect_four", "alphabeta(depth=4)", "alphabeta(depth=4,ties=random)"
 
@@ -79,21 +79,21 @@ def _spent() -> float:
 
 def searched(games: int) -> float:
     """CPU seconds within compiled code of the same games."""
-    plan = Plan(GAME, PLAYER, [OPPONENT], games, games // 2, None, 1)
     board = gk.game(GAME)
-    referee, spent, play = Referee(board, two_players(PLAYER, OPPONENT, board)), [0.0], Duel.play
+    schedule = fixtures(1, board, OPPONENT, openings(board, games // 2, 1), range(games))
+    referee = Referee(board, two_players(PLAYER, OPPONENT, board), Rules())
+    spent, play = [0.0], WholeGame.play
 
-    def watched(duel: Duel) -> int:
+    def watched(game: WholeGame) -> int:
         start = time.process_time()
         try:
-            return play(duel)
+            return play(game)
         finally:
             spent[0] += time.process_time() - start
 
-    with mock.patch.object(Duel, "play", watched):
-        for job in plan.jobs:
-            for _record in referee.games(plan.schedule(job), guarded=False):
-                pass
+    with mock.patch.object(WholeGame, "play", watched):
+        for _record in referee.games(schedule, guarded=False):
+            pass
     return spent[0]
 
 
@@ -119,9 +119,9 @@ def workers(games: int, rounds: int) -> Iterator[Row]:
 READ = """
 import sys, time
 import pandas, pyarrow
-from gamekit.sweep import load
+from gamekit.experiments.measure import load
 start = time.perf_counter()
-frame = load(sys.argv[1]).frame()
+frame = load(sys.argv[1])
 spent = time.perf_counter() - start
 largest = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  # the parent's does not count
 print(len(frame), spent, int(largest.split()[1]) / 1024)
