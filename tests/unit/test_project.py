@@ -238,11 +238,3 @@ def test_the_examples_in_docstrings_hold(name):
     module = importlib.import_module(name)
     failed, _ = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert failed == 0
-
-
-def test_the_examples_of_the_readme_hold():
-    failed, tried = doctest.testfile(
-        str(ROOT / "README.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    )
-    assert tried > 5
-    assert failed == 0
