@@ -117,8 +117,10 @@ def split(text: str) -> list[str]:
 
     >>> split("random, alphabeta(depth=2,heuristic=moves)")
     ['random', 'alphabeta(depth=2,heuristic=moves)']
+    >>> split("[1,2],[3]")
+    ['[1,2]', '[3]']
     """
-    return [part.strip().strip("'\"") for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+    return [part.strip().strip("'\"") for part in re.split(r",(?![^()\[\]]*[)\]])", text) if part.strip()]
 
 
 def _literal(text: str, kind: type) -> Any:

@@ -84,7 +84,7 @@ def test_good_values_pass_and_typed_ones_are_read():
     assert DECLARED["on"].read("book", "off") is False
     typed = DECLARED["players"].read("book", "random,alphabeta(depth=2,heuristic=moves)")
     assert typed == ["random", "alphabeta(depth=2,heuristic=moves)"]
-    assert split("[a]") == ["[a]"]
+    assert split("[a,b],[c]") == ["[a,b]", "[c]"]
     with pytest.raises(ParameterError, match="depth='three'"):
         DECLARED["depth"].read("book", "three")
 
