@@ -41,15 +41,15 @@ def win_rates(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
 
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
         result, ended = part["result"], part["termination"]
-        total = {c: np.nansum(_numbers(part, c)) for c in efforts}
+        total = {c: np.nansum(numbers(part, c)) for c in efforts}
         yield {
             "games": len(part),
             "distinct": len(part.drop_duplicates(PLAYED)),
             **{name: int(result.eq(word).sum()) for name, word in RESULTS.items()},
             **{name: int(ended.isin(kinds).sum()) for name, kinds in ENDS.items()},
             **_estimate("win_rate", result.eq("win").to_numpy(float), samples, "rate"),
-            **_estimate("points", _numbers(part, "points"), samples, "points"),
-            **_estimate("turns", _numbers(part, "turns"), samples),
+            **_estimate("points", numbers(part, "points"), samples, "points"),
+            **_estimate("turns", numbers(part, "turns"), samples),
             "nodes": float(total["generated"] / (total["own_moves"] or nan)),
             "opponent_nodes": float(total["opponent_generated"] / (total["opponent_moves"] or nan)),
             "timed": bool(_flags(part, "timed").any()),
@@ -63,7 +63,7 @@ def rate(frame: pd.DataFrame, column: str, by: By = None) -> pd.DataFrame:
     """How often a yes/no column is true: n (rows with a value), count, and the rate with Wilson's interval."""
 
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
-        values = _numbers(part, column)
+        values = numbers(part, column)
         if not np.isin(values[~np.isnan(values)], (0, 1)).all():
             raise GamekitError(f"rate: column {column!r} is not yes/no; use gk.mean for numbers")
         found = _estimate(column, values, samples, "rate")
@@ -76,7 +76,7 @@ def mean(frame: pd.DataFrame, column: str, by: By = None) -> pd.DataFrame:
     """The mean of a column of numbers: n (rows with a value), and the mean with Student's t interval."""
 
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
-        values = _numbers(part, column)
+        values = numbers(part, column)
         yield {"n": int((~np.isnan(values)).sum()), **_estimate(column, values, samples)}
 
     return _table(frame, by, [column], one)
@@ -96,7 +96,7 @@ def ratings(frame: pd.DataFrame, by: By = "game", of: str = "player", prior: flo
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
         codes, names = pd.factorize(pd.concat([part[of], part[rival]]).astype(object), use_na_sentinel=False)
         first, second = np.split(codes, 2)
-        points = pd.Series(_numbers(part, "points")).groupby([first, second]).agg(["sum", "size"])
+        points = pd.Series(numbers(part, "points")).groupby([first, second]).agg(["sum", "size"])
         rated = bradley_terry({pair: (won, games - won) for pair, won, games in points.itertuples()}, prior)
         for i in np.argsort(-rated.elo, kind="stable"):
             elo, reach = float(rated.elo[i]), float(rated.error[i]) if samples[0] >= 0 else nan
@@ -123,7 +123,7 @@ def paired(
         One row per group and value: pairs (observations), difference or ratio with its interval, the number of
         observations in which it is higher (better) or lower (worse), and the p-value of the sign test.
     """
-    _need(frame, [between])
+    need(frame, [between])
     if not frame[between].eq(baseline).any():
         allowed = ", ".join(map(str, frame[between].dropna().unique()))
         raise GamekitError(f"paired: baseline={baseline!r} is not in column {between!r}; allowed: {allowed}")
@@ -131,7 +131,7 @@ def paired(
     match = ["game", "opponent", "pair", "player_first"] if "luck" in frame else ["game", "position"]
 
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
-        numbers, luck = _numbers(part, value), _codes(part, ["luck"] if "luck" in part else match)
+        numbers, luck = numbers(part, value), _codes(part, ["luck"] if "luck" in part else match)
         if ratio and (numbers <= 0).any():
             raise GamekitError(f"paired: a ratio needs positive numbers; column {value!r} has others")
         data = pd.DataFrame({"value": np.log(numbers) if ratio else numbers, "luck": luck, "sample": samples})
@@ -176,7 +176,7 @@ def elo(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
         found = asdict(strength(counts, len(np.unique(samples[used])) / (kinds // 2)))
         if samples[0] < 0:
             found |= {name: nan for name in found if name.endswith(("_low", "_high", "los"))}
-        points = _numbers(part, "points")[used]
+        points = numbers(part, "points")[used]
         results = {name: int((points == x).sum()) for name, x in (("wins", 1), ("draws", 0.5), ("losses", 0))}
         pairs = dict(zip(PAIRS, map(int, counts) if kinds == 5 else [0] * 5, strict=True))
         model = "pentanomial" if kinds == 5 else "trinomial"
@@ -212,7 +212,7 @@ def both_sides(frame: pd.DataFrame) -> pd.DataFrame:
 
     Columns `x` and `opponent_x` change places; result, points and player_first are turned round.
     """
-    _need(frame, [*PLAYED, "result", "points"])
+    need(frame, [*PLAYED, "result", "points"])
     swap = {c.removeprefix("opponent_"): c for c in frame if c.startswith("opponent_")} | {"player": "opponent"}
     if swap.pop("moves", None):
         swap["own_moves"] = "opponent_moves"
@@ -248,7 +248,7 @@ def _table(
     `within` splits the groups further for the interval rule; `sided` is for summaries from the player's side.
     """
     by = [by] if isinstance(by, str) else list(by or [])
-    _need(frame, [*by, *needs])
+    need(frame, [*by, *needs])
     if sided:
         _refuse_one_sided(frame, by)
     samples, codes = _samples(frame, [*by, *within]), _codes(frame, by)
@@ -268,12 +268,12 @@ def _samples(frame: pd.DataFrame, by: list[str]) -> np.ndarray:
     listed instead of sampled positions, or with a match that was stopped early by its result.
     """
     if "luck" in frame:
-        _need(frame, [*PLAYED, "deterministic"])
+        need(frame, [*PLAYED, "deterministic"])
         key, again = ["luck", "player_first"], [*by, *PLAYED, *(["ply"] if "ply" in frame else [])]
         no_sample = _flags(frame, "deterministic") & frame.duplicated(again, keep=False).to_numpy()
     else:
         key = ["game", "position"]
-        _need(frame, [*key, "sampled"])
+        need(frame, [*key, "sampled"])
         no_sample = ~_flags(frame, "sampled")
     if "sequential" in frame:
         no_sample |= _flags(frame, "sequential")
@@ -315,7 +315,7 @@ def _refuse_one_sided(frame: pd.DataFrame, by: list[str]) -> None:
 
 def _distinct(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame without games that are there twice: replays of deterministic players, and mirrored rows."""
-    _need(frame, [*PLAYED, "luck", "deterministic"])
+    need(frame, [*PLAYED, "luck", "deterministic"])
     seat, fixed = _flags(frame, "player_first"), _flags(frame, "deterministic")
     one, other = (frame[c].astype(object).to_numpy() for c in ("player", "opponent"))
     identity = {"first": np.where(seat, one, other), "second": np.where(seat, other, one)}
@@ -328,7 +328,7 @@ def _observations(part: pd.DataFrame) -> tuple[np.ndarray, int, np.ndarray]:
 
     Where no colours were swapped, games take the place of pairs.
     """
-    points, seat, number = _numbers(part, "points"), _flags(part, "player_first"), _numbers(part, "pair")
+    points, seat, number = numbers(part, "points"), _flags(part, "player_first"), numbers(part, "pair")
     codes = _codes(part, [*MEETING, "pair", "luck"])
     seats = np.array([np.bincount(codes[side], minlength=codes.max() + 1) for side in (seat, ~seat)])
     whole = (seats == 1).all(axis=0)
@@ -341,7 +341,7 @@ def _observations(part: pd.DataFrame) -> tuple[np.ndarray, int, np.ndarray]:
 
 def _sequential(frame: pd.DataFrame, test: SPRT) -> tuple[SPRT, int | None]:
     """The test after the games of the frame, and the number of pairs that decided it."""
-    _need(frame, [*PLAYED, "pair", "points"])
+    need(frame, [*PLAYED, "pair", "points"])
     meetings = len(frame[MEETING].drop_duplicates())
     if meetings != 1:
         raise GamekitError(f"sprt: the frame has {meetings} meetings; choose one game, player and opponent")
@@ -350,7 +350,7 @@ def _sequential(frame: pd.DataFrame, test: SPRT) -> tuple[SPRT, int | None]:
     return test, test.add_until_decided(scores)
 
 
-def _need(frame: pd.DataFrame, columns: Iterable[str]) -> None:
+def need(frame: pd.DataFrame, columns: Iterable[str]) -> None:
     for column in columns:
         if column not in frame:
             hint = nearest(column, map(str, frame)) or f"; the frame has {', '.join(map(str, frame))}"
@@ -366,7 +366,7 @@ def _codes(frame: pd.DataFrame, columns: list[str]) -> np.ndarray:
     return frame.groupby(columns, dropna=False, observed=True, sort=False).ngroup().to_numpy()
 
 
-def _numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
+def numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
     try:
         return frame[column].astype(object).to_numpy(float, na_value=nan)
     except (TypeError, ValueError) as error:
