@@ -21,9 +21,9 @@ By = str | Sequence[str] | None
 Rows = Iterable[dict[str, Any]]
 
 MEETING = ["game", "player", "opponent"]
-PLAYED = [*MEETING, "player_first", "moves_id"]  # deterministic rows that agree in these are one game, replayed
-SHARED = {*PLAYED, "pair", "opening", "opening_plies", "plies", "turns", "result", "points", "winner", "termination",
-          "deterministic", "timed", "luck", "moves", "note", "sequential"}  # fmt: skip
+GAME = [*MEETING, "moves_id"]  # deterministic rows that agree in these are one game, replayed
+SHARED = {*GAME, "player_first", "pair", "opening", "opening_plies", "plies", "turns", "result", "points", "winner",
+          "termination", "deterministic", "timed", "luck", "moves", "note", "sequential"}  # fmt: skip
 RESULTS = {"wins": "win", "draws": "draw", "losses": "loss"}
 ENDS = {"forfeits": ("timeout", "illegal", "crash", "memory"), "unfinished": ("repetition", "cap")}
 PAIRS = ("pairs_0", "pairs_half", "pairs_1", "pairs_1half", "pairs_2")
@@ -44,7 +44,7 @@ def win_rates(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
         total = {c: np.nansum(numbers(part, c)) for c in efforts}
         yield {
             "games": len(part),
-            "distinct": len(part.drop_duplicates(PLAYED)),
+            "distinct": len(part.drop_duplicates(GAME)),
             **{name: int(result.eq(word).sum()) for name, word in RESULTS.items()},
             **{name: int(ended.isin(kinds).sum()) for name, kinds in ENDS.items()},
             **_estimate("win_rate", result.eq("win").to_numpy(float), samples, "rate"),
@@ -56,7 +56,7 @@ def win_rates(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
         }
 
     efforts = ["generated", "own_moves", "opponent_generated", "opponent_moves"]
-    return _table(frame, by, [*PLAYED, "result", "points", "termination", "turns", "timed", *efforts], one)
+    return _table(frame, by, [*GAME, "result", "points", "termination", "turns", "timed", *efforts], one)
 
 
 def rate(frame: pd.DataFrame, column: str, by: By = None) -> pd.DataFrame:
@@ -103,7 +103,8 @@ def ratings(frame: pd.DataFrame, by: By = "game", of: str = "player", prior: flo
             interval = {"elo": elo, "elo_low": elo - reach, "elo_high": elo + reach}
             yield {of: names[rated.names[i]], **interval, "games": int(rated.games[i]), "prior": prior}
 
-    return _table(_distinct(frame), by, [of, rival, "points"], one, sided=False)
+    once = _distinct(frame).assign(deterministic=False)  # replays are gone: what is left are samples
+    return _table(once, by, [of, rival, "points"], one, sided=False)
 
 
 def paired(
@@ -131,27 +132,27 @@ def paired(
     match = ["game", "opponent", "pair", "player_first"] if "luck" in frame else ["game", "position"]
 
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
-        numbers, luck = numbers(part, value), _codes(part, ["luck"] if "luck" in part else match)
-        if ratio and (numbers <= 0).any():
+        measured = numbers(part, value)
+        if ratio and (measured <= 0).any():
             raise GamekitError(f"paired: a ratio needs positive numbers; column {value!r} has others")
-        data = pd.DataFrame({"value": np.log(numbers) if ratio else numbers, "luck": luck, "sample": samples})
-        matched = data.assign(kind=part[between].astype(object).to_numpy(), key=_codes(part, match)).dropna()
-        cells = {
-            name: rows.groupby("key").agg({"value": ["mean", "size"], "luck": "first", "sample": "min"})
-            for name, rows in matched.groupby("kind", sort=False)
-        }
-        base = cells.pop(baseline, None)
+        kinds, names = pd.factorize(part[between].astype(object), use_na_sentinel=False)
+        data = pd.DataFrame({"value": np.log(measured) if ratio else measured, "kind": kinds, "sample": samples})
+        data = data.assign(key=_codes(part, match), luck=_codes(part, ["luck"] if "luck" in part else match)).dropna()
+        means = {"value": ("value", "mean"), "rows": ("value", "size"), "luck": ("luck", "first")}
+        table = data.groupby(["kind", "key"]).agg(**means, sample=("sample", "min"))
+        cells = {names[kind]: rows.droplevel("kind") for kind, rows in table.groupby("kind")}
+        base = cells.pop(baseline, table[:0].droplevel("kind"))
         for name, cell in cells.items():
+            both = cell.merge(base, left_index=True, right_index=True, suffixes=("", "_base"))
+            if (both["rows"] != both["rows_base"]).any():
+                hint = "add the column that tells its players apart to by"
+                raise GamekitError(f"paired: {between}={name} and {baseline} differ in rows per game; {hint}")
             found = Paired(0, 0, 0, nan, nan, nan, nan)
-            keys = cell.index.intersection(cell.index[:0] if base is None else base.index)
-            if len(keys):
-                pair = [cell.loc[keys], base.loc[keys]]
-                if (pair[0]["value", "size"] != pair[1]["value", "size"]).any():
-                    hint = "add the column that tells its players apart to by"
-                    raise GamekitError(f"paired: {between}={name} and {baseline} differ in rows per game; {hint}")
-                seen = [c["value", "mean"].groupby(pair[1]["luck", "first"]).mean() for c in pair]
-                found = compare_pairs(*(np.exp(s) if ratio else s for s in seen), ratio=ratio)
-                if min(c["sample", "min"].min() for c in pair) < 0:
+            if len(both):
+                pairs = both.groupby("luck")[["value", "value_base"]].mean()
+                pairs = np.exp(pairs) if ratio else pairs
+                found = compare_pairs(pairs["value"], pairs["value_base"], ratio=ratio)
+                if both[["sample", "sample_base"]].min(axis=None) < 0:
                     found = replace(found, low=nan, high=nan, p_value=nan)
             interval = {effect: found.difference, f"{effect}_low": found.low, f"{effect}_high": found.high}
             counts = {"better": found.better, "worse": found.worse, "p_value": found.p_value}
@@ -197,14 +198,16 @@ def sprt(
         One row: outcomes (5 for colour pairs, 3 for games where there is no complete pair), pairs (or games) up to
         the decision, llr, the bounds lower and upper, and decision: "elo0", "elo1", or "" while it is open.
     """
-    test, _ = _sequential(frame, SPRT(elo0, elo1, alpha, beta, model))
-    (lower, upper), found = test.bounds, {"outcomes": len(test.counts), "pairs": sum(test.counts), "llr": test.llr}
-    return pd.DataFrame([found | {"lower": lower, "upper": upper, "decision": test.decision or ""}])
-
-
-def sprt_prefix(frame: pd.DataFrame, elo0: float, elo1: float, **options: Any) -> int | None:
-    """The number of pairs, in order, after which `sprt` with these arguments is decided; None if it is not."""
-    return _sequential(frame, SPRT(elo0, elo1, **options))[1]
+    need(frame, [*MEETING, "pair", "points"])
+    meetings = len(frame[MEETING].drop_duplicates())
+    if meetings != 1:
+        raise GamekitError(f"sprt: the frame has {meetings} meetings; choose one game, player and opponent")
+    scores, kinds, _ = _observations(_distinct(frame.sort_values("pair", kind="stable")))
+    test = SPRT(elo0, elo1, alpha, beta, model, [0] * kinds)
+    test.add_until_decided(scores)
+    lower, upper = test.bounds
+    found = {"outcomes": kinds, "pairs": sum(test.counts), "llr": test.llr, "lower": lower, "upper": upper}
+    return pd.DataFrame([found | {"decision": test.decision or ""}])
 
 
 def both_sides(frame: pd.DataFrame) -> pd.DataFrame:
@@ -212,7 +215,7 @@ def both_sides(frame: pd.DataFrame) -> pd.DataFrame:
 
     Columns `x` and `opponent_x` change places; result, points and player_first are turned round.
     """
-    need(frame, [*PLAYED, "result", "points"])
+    need(frame, [*GAME, "player_first", "result", "points"])
     swap = {c.removeprefix("opponent_"): c for c in frame if c.startswith("opponent_")} | {"player": "opponent"}
     if swap.pop("moves", None):
         swap["own_moves"] = "opponent_moves"
@@ -226,7 +229,10 @@ def both_sides(frame: pd.DataFrame) -> pd.DataFrame:
     )
     names = [c for c in frame if isinstance(frame[c].dtype, pd.CategoricalDtype)]
     sides = [f.astype(dict.fromkeys(names, object)) for f in (frame, turned)]
-    rows = [set(f.loc[f["player"].ne(f["opponent"]), PLAYED].itertuples(index=False, name=None)) for f in sides]
+    rows = [
+        set(f.loc[f["player"].ne(f["opponent"]), [*GAME, "player_first"]].itertuples(index=False, name=None))
+        for f in sides
+    ]
     if rows[0] and rows[0] == rows[1]:
         raise GamekitError("both_sides: the frame already has both sides of every game")
     return pd.concat(sides, ignore_index=True).astype(dict.fromkeys(names, "category"))
@@ -268,8 +274,10 @@ def _samples(frame: pd.DataFrame, by: list[str]) -> np.ndarray:
     listed instead of sampled positions, or with a match that was stopped early by its result.
     """
     if "luck" in frame:
-        need(frame, [*PLAYED, "deterministic"])
-        key, again = ["luck", "player_first"], [*by, *PLAYED, *(["ply"] if "ply" in frame else [])]
+        # A row per move has no digest of its game, but opening and seat decide a deterministic game.
+        game = [*MEETING, "player_first", "opening", "ply"] if "ply" in frame else GAME
+        key, again = ["luck", "player_first"], list(dict.fromkeys([*by, *game]))
+        need(frame, [*key, *game, "deterministic"])
         no_sample = _flags(frame, "deterministic") & frame.duplicated(again, keep=False).to_numpy()
     else:
         key = ["game", "position"]
@@ -291,10 +299,10 @@ def _estimate(name: str, values: np.ndarray, samples: np.ndarray, kind: str = "m
         n = int(unit.max()) + 1
         if kind != "rate":  # samples of more rows weigh more, so that the averages have the rows' mean
             _, low, high = mean_interval(centre + np.bincount(unit, values - centre) * n / len(values))
-        if kind == "points":
-            low, high = max(0.0, low), min(1.0, high)
-        if kind == "rate" or (kind == "points" and isnan(high)):
+        if kind == "rate" or (kind == "points" and isnan(low)):  # no spread: all games were won, drawn or lost
             low, high = wilson(centre * n, n)
+        elif kind == "points":
+            low, high = max(0.0, low), min(1.0, high)
     return {name: centre, f"{name}_low": low, f"{name}_high": high}
 
 
@@ -315,7 +323,7 @@ def _refuse_one_sided(frame: pd.DataFrame, by: list[str]) -> None:
 
 def _distinct(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame without games that are there twice: replays of deterministic players, and mirrored rows."""
-    need(frame, [*PLAYED, "luck", "deterministic"])
+    need(frame, [*GAME, "player_first", "luck", "deterministic"])
     seat, fixed = _flags(frame, "player_first"), _flags(frame, "deterministic")
     one, other = (frame[c].astype(object).to_numpy() for c in ("player", "opponent"))
     identity = {"first": np.where(seat, one, other), "second": np.where(seat, other, one)}
@@ -339,18 +347,8 @@ def _observations(part: pd.DataFrame) -> tuple[np.ndarray, int, np.ndarray]:
     return scores[whole][np.argsort(place[whole], kind="stable")], 5, whole[codes]
 
 
-def _sequential(frame: pd.DataFrame, test: SPRT) -> tuple[SPRT, int | None]:
-    """The test after the games of the frame, and the number of pairs that decided it."""
-    need(frame, [*PLAYED, "pair", "points"])
-    meetings = len(frame[MEETING].drop_duplicates())
-    if meetings != 1:
-        raise GamekitError(f"sprt: the frame has {meetings} meetings; choose one game, player and opponent")
-    scores, kinds, _ = _observations(_distinct(frame.sort_values("pair", kind="stable")))
-    test = replace(test, counts=[0] * kinds)
-    return test, test.add_until_decided(scores)
-
-
 def need(frame: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Refuse a frame without these columns, or without rows."""
     for column in columns:
         if column not in frame:
             hint = nearest(column, map(str, frame)) or f"; the frame has {', '.join(map(str, frame))}"
@@ -367,6 +365,7 @@ def _codes(frame: pd.DataFrame, columns: list[str]) -> np.ndarray:
 
 
 def numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
+    """A column as floats, NaN where a value is missing."""
     try:
         return frame[column].astype(object).to_numpy(float, na_value=nan)
     except (TypeError, ValueError) as error:
