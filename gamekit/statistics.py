@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
@@ -15,6 +16,9 @@ PRIOR = 0.25  # virtual wins each way between any two players: a perfect record 
 ELO = 400 / math.log(10)  # Elo per unit of log-odds
 UNSEEN = 0.001  # what SPRT takes for an outcome that has not occurred, as fishtest and fastchess do
 Numbers = Sequence[float] | np.ndarray
+Paired = namedtuple("Paired", "pairs better worse difference low high p_value")
+Strength = namedtuple("Strength", "score elo elo_low elo_high nelo nelo_low nelo_high los")
+Ratings = namedtuple("Ratings", "names elo error games")
 
 
 def wilson(wins: float, games: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -62,22 +66,16 @@ def student(freedom: int, confidence: float = 0.95) -> float:
     return float(stdtrit(freedom, _upper(confidence)))
 
 
-@dataclass(frozen=True)
-class Paired:
-    """The mean `difference` of pairs (or the geometric mean of their ratios) with its Student's t interval, the
-    numbers of pairs in which the first is `better` or `worse`, and the p-value of the sign test on these."""
-
-    pairs: int
-    better: int
-    worse: int
-    difference: float
-    low: float
-    high: float
-    p_value: float
-
-
 def paired(first: Numbers, second: Numbers, confidence: float = 0.95, ratio: bool = False) -> Paired:
     """Compare pair by pair, first minus second or first over second: what a pair has in common cancels out.
+
+    Args:
+        first, second: one number of each per pair.
+        confidence: of the interval.
+        ratio: take the geometric mean of ratios instead of the mean difference.
+    Returns:
+        The numbers of pairs, and of those in which the first is better or worse; the mean difference (or ratio) with
+        Student's t interval; the p-value of the sign test.
 
     >>> paired([1, 1, 0, 1], [0, 1, 0, 0]).difference
     0.5
@@ -90,8 +88,8 @@ def paired(first: Numbers, second: Numbers, confidence: float = 0.95, ratio: boo
         a, b = np.log(a), np.log(b)
     gaps = np.where(np.isclose(a, b, rtol=1e-12, atol=1e-12), 0, a - b)  # rounding is no difference
     better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
-    found = mean_interval(gaps, confidence)
-    return Paired(len(gaps), better, worse, *(map(math.exp, found) if ratio else found), sign_test(better, worse))
+    mean, low, high = map(math.exp, mean_interval(gaps, confidence)) if ratio else mean_interval(gaps, confidence)
+    return Paired(len(gaps), better, worse, mean, low, high, sign_test(better, worse))
 
 
 def sign_test(better: int, worse: int) -> float:
@@ -116,20 +114,6 @@ def score_elo(score: float) -> float:
     return ELO * math.log(score / (1 - score)) if 0 < score < 1 else math.copysign(math.inf, score - 0.5)
 
 
-@dataclass(frozen=True)
-class Strength:
-    """Mean score, Elo and normalised Elo of a match with 95 % intervals, and the likelihood of superiority."""
-
-    score: float
-    elo: float
-    elo_low: float
-    elo_high: float
-    nelo: float
-    nelo_low: float
-    nelo_high: float
-    los: float
-
-
 def strength(counts: Numbers, independent: float | None = None) -> Strength:
     """Elo from the results of games or, better, of game pairs, whose games depend on each other.
 
@@ -137,8 +121,8 @@ def strength(counts: Numbers, independent: float | None = None) -> Strength:
         counts: three numbers (lost, drawn, won games) or five (pairs with 0, ½, 1, 1½ and 2 points).
         independent: the number of independent games or pairs, if it is below their sum.
     Returns:
-        Elo of the mean score s, and normalised Elo (s − ½) / √(σ² of games or 2σ² of pairs) · 800 / ln 10. Intervals
-        are normal; NaN if all results are equal.
+        The mean score s, Elo of s, normalised Elo (s − ½) / √(σ² of games or 2σ² of pairs) · 800 / ln 10, both with
+        normal intervals of 95 %, and the likelihood of superiority (los). NaN if all results are equal.
 
     >>> found = strength([34, 54, 63, 64, 75])
     >>> f"{found.elo:.2f} ± {(found.elo_high - found.elo_low) / 2:.2f}, normalised {found.nelo:.2f}"
@@ -152,20 +136,10 @@ def strength(counts: Numbers, independent: float | None = None) -> Strength:
     if sigma == 0:
         return Strength(score, score_elo(score), *[math.nan] * 6)
     error = sigma / math.sqrt(independent or total)
-    ends = (score, score - _normal(0.95) * error, score + _normal(0.95) * error)
+    ends = [score, score - _normal(0.95) * error, score + _normal(0.95) * error]
     scale = 2 * ELO / (sigma * math.sqrt(len(results) // 2))
-    los = NormalDist().cdf((score - 0.5) / error)
-    return Strength(score, *map(score_elo, ends), *((end - 0.5) * scale for end in ends), los)
-
-
-@dataclass(frozen=True)
-class Ratings:
-    """Elo ratings (mean 0) with the half width of their 95 % intervals."""
-
-    names: list
-    elo: np.ndarray
-    error: np.ndarray
-    games: np.ndarray
+    elos = [*map(score_elo, ends), *((end - 0.5) * scale for end in ends)]
+    return Strength._make([score, *elos, NormalDist().cdf((score - 0.5) / error)])
 
 
 def bradley_terry(results: Mapping[tuple, tuple[float, float]], prior: float = PRIOR) -> Ratings:
@@ -174,6 +148,8 @@ def bradley_terry(results: Mapping[tuple, tuple[float, float]], prior: float = P
     Args:
         results: `{(a, b): (points of a, points of b)}`, half a point for a draw.
         prior: virtual wins each way between any two players.
+    Returns:
+        The names, their Elo (with mean 0), half the width of its 95 % interval, and their numbers of games.
 
     >>> [round(float(x)) for x in bradley_terry({("a", "b"): (75, 25)}, prior=0.001).elo]
     [95, -95]

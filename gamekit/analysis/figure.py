@@ -180,7 +180,7 @@ class Sheet:
     """The options of a plot, which `plot` explains, and the figure: one Axes per panel, or the reader's own Axes."""
 
     title: str = ""
-    xlabel: Names = ""
+    xlabel: Any = ""
     ylabel: str = ""
     line: float | Mapping[str, float] | None = None
     limits: tuple[float, float] | None = None
@@ -211,7 +211,8 @@ class Sheet:
         if self.ax is not None:
             if count > 1:
                 raise GamekitError(f"ax= has room for one panel, but this plot has {count}; leave ax out")
-            self.drawn, self.axes = self.ax.get_figure(root=True), [self.ax]
+            self.drawn: Any = self.ax.get_figure(root=True)
+            self.axes: list[Any] = [self.ax]
             if title:
                 self.ax.set_title(title, loc="left", wrap=True)
             return self.axes
@@ -285,7 +286,7 @@ def _within(points: pd.DataFrame) -> bool:
     return bool(known.between(0, 1).all())
 
 
-def _name_ends(ax: Axes, ends: list[Line2D], names: Mapping[str, str]) -> None:
+def _name_ends(ax: Any, ends: list[Any], names: Mapping[str, str]) -> None:
     to_axes = ax.transAxes.inverted().transform
     paths = [to_axes(one.get_transform().transform(one.get_xydata()[-2:])) for one in ends]
     wanted = np.array([path[-1, 1] for path in paths])

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
 from math import isnan, nan
 from typing import Any
 
@@ -153,7 +152,7 @@ def paired(
                 pairs = np.exp(pairs) if ratio else pairs
                 found = compare_pairs(pairs["value"], pairs["value_base"], ratio=ratio)
                 if both[["sample", "sample_base"]].min(axis=None) < 0:
-                    found = replace(found, low=nan, high=nan, p_value=nan)
+                    found = found._replace(low=nan, high=nan, p_value=nan)
             interval = {effect: found.difference, f"{effect}_low": found.low, f"{effect}_high": found.high}
             counts = {"better": found.better, "worse": found.worse, "p_value": found.p_value}
             yield {between: name, "baseline": baseline, "pairs": found.pairs, **interval, **counts}
@@ -174,7 +173,7 @@ def elo(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
         scores, kinds, used = _observations(part)
         counts = np.bincount(np.rint(scores * (kinds - 1)).astype(int), minlength=kinds)
-        found = asdict(strength(counts, len(np.unique(samples[used])) / (kinds // 2)))
+        found = strength(counts, len(np.unique(samples[used])) / (kinds // 2))._asdict()
         if samples[0] < 0:
             found |= {name: nan for name in found if name.endswith(("_low", "_high", "los"))}
         points = numbers(part, "points")[used]

@@ -69,7 +69,7 @@ def computed(kind, given):
         return {"elo": elo[given["of"]] - elo.get(given.get("to"), 0), "error": error[given["of"]]}
     found = strength(counts)
     errors = {"error": found.elo_high - found.elo_low, "nelo_error": found.nelo_high - found.nelo_low}
-    return vars(found) | {name: width / 2 for name, width in errors.items()}
+    return found._asdict() | {name: width / 2 for name, width in errors.items()}
 
 
 @pytest.mark.parametrize(

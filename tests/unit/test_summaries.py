@@ -468,7 +468,7 @@ def test_elo_counts_pairs():
     counts = [int((scores == x / 2).sum()) for x in range(5)]
     assert (row.model, row.games, row.left_out) == ("pentanomial", 60, 1)
     assert row[["pairs_0", "pairs_half", "pairs_1", "pairs_1half", "pairs_2"]].tolist() == counts
-    for name, value in vars(strength(counts)).items():
+    for name, value in strength(counts)._asdict().items():
         assert row[name] == pytest.approx(value)
 
 
