@@ -29,10 +29,10 @@ from matplotlib.patheffects import withStroke
 
 from ..errors import GamekitError
 from . import figure as fig
-from .figure import Names, Sheet, colour_of, save, style
+from .figure import Names, Panels, Sheet, colour_of, save, style
 from .summaries import need, numbers
 
-__all__ = ["bars", "board", "colour_of", "dots", "heat", "lines", "save", "style"]
+__all__ = ["Panels", "bars", "board", "colour_of", "dots", "heat", "lines", "save", "style"]
 
 MARKS, DASHES = "os^Dv<PX*", ("-", "--", ":", "-.")  # one mark more than colours: all pairs differ
 CENTRED: Any = {"ha": "center", "va": "center_baseline", "fontsize": 9.5}  # a text in a cell
