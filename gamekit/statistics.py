@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -16,6 +16,9 @@ PRIOR = 0.25  # virtual wins each way between any two players: a perfect record 
 ELO = 400 / math.log(10)  # Elo per unit of log-odds
 UNSEEN = 0.001  # what SPRT takes for an outcome that has not occurred, as fishtest and fastchess do
 Numbers = Sequence[float] | np.ndarray
+Paired = namedtuple("Paired", "pairs better worse difference low high p_value")
+Strength = namedtuple("Strength", "score elo elo_low elo_high nelo nelo_low nelo_high los")
+Ratings = namedtuple("Ratings", "names elo error games")
 
 
 def wilson(wins: float, games: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -52,43 +55,27 @@ def mean_interval(values: Numbers, confidence: float = 0.95) -> tuple[float, flo
     return mean, mean - reach, mean + reach
 
 
-@lru_cache(maxsize=4096)
 def student(freedom: int, confidence: float = 0.95) -> float:
     """The bound that |T| stays below with this probability, for Student's T with so many degrees of freedom.
 
     >>> round(student(7), 4), round(student(1000), 4)
     (2.3646, 1.9623)
     """
-    z, odd = _normal(confidence), freedom % 2
-    if freedom > 100:  # the first terms of the Cornish–Fisher expansion: within 1e-6
-        terms = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-        return z + sum(term / freedom**k for k, term in enumerate(terms, 1))
-    k = np.arange(2 + odd, freedom - 1, 2)
-    low, high = 0.0, math.pi / 2
-    for _ in range(60):  # bisection for the angle atan(t / √freedom) in Abramowitz & Stegun 26.7.3 and 26.7.4
-        angle = (low + high) / 2
-        series = math.sin(angle) * (1 + np.cumprod((k - 1) / k * math.cos(angle) ** 2).sum())
-        inside = 2 / math.pi * (angle + series * math.cos(angle) * (freedom > 1)) if odd else series
-        low, high = (angle, high) if inside < confidence else (low, angle)
-    return math.sqrt(freedom) * math.tan(low)
+    from scipy.special import stdtrit  # here, as it takes a tenth of a second to import
 
-
-@dataclass(frozen=True)
-class Paired:
-    """The mean `difference` of pairs (or the geometric mean of their ratios) with its Student's t interval, the
-    numbers of pairs in which the first is `better` or `worse`, and the p-value of the sign test on these."""
-
-    pairs: int
-    better: int
-    worse: int
-    difference: float
-    low: float
-    high: float
-    p_value: float
+    return float(stdtrit(freedom, _upper(confidence)))
 
 
 def paired(first: Numbers, second: Numbers, confidence: float = 0.95, ratio: bool = False) -> Paired:
     """Compare pair by pair, first minus second or first over second: what a pair has in common cancels out.
+
+    Args:
+        first, second: one number of each per pair.
+        confidence: of the interval.
+        ratio: take the geometric mean of ratios instead of the mean difference.
+    Returns:
+        The numbers of pairs, and of those in which the first is better or worse; the mean difference (or ratio) with
+        Student's t interval; the p-value of the sign test.
 
     >>> paired([1, 1, 0, 1], [0, 1, 0, 0]).difference
     0.5
@@ -101,8 +88,8 @@ def paired(first: Numbers, second: Numbers, confidence: float = 0.95, ratio: boo
         a, b = np.log(a), np.log(b)
     gaps = np.where(np.isclose(a, b, rtol=1e-12, atol=1e-12), 0, a - b)  # rounding is no difference
     better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
-    found = mean_interval(gaps, confidence)
-    return Paired(len(gaps), better, worse, *(map(math.exp, found) if ratio else found), sign_test(better, worse))
+    mean, low, high = map(math.exp, mean_interval(gaps, confidence)) if ratio else mean_interval(gaps, confidence)
+    return Paired(len(gaps), better, worse, mean, low, high, sign_test(better, worse))
 
 
 def sign_test(better: int, worse: int) -> float:
@@ -112,12 +99,9 @@ def sign_test(better: int, worse: int) -> float:
     0.021484375
     """
     _check("sign_test", better >= 0 and worse >= 0, f"better={better} worse={worse}", "0 or more")
-    n, few = better + worse, min(better, worse)
-    if 2 * few + 1 >= n:
-        return 1.0
-    i = np.arange(1, few + 1)
-    logs = np.concatenate([[0.0], np.cumsum(np.log((n - i + 1) / i))]) - n * math.log(2)
-    return float(2 * np.exp(logs).sum())
+    from scipy.special import bdtr
+
+    return float(min(1.0, 2 * bdtr(min(better, worse), better + worse, 0.5)))
 
 
 def elo_score(elo: float) -> float:
@@ -130,20 +114,6 @@ def score_elo(score: float) -> float:
     return ELO * math.log(score / (1 - score)) if 0 < score < 1 else math.copysign(math.inf, score - 0.5)
 
 
-@dataclass(frozen=True)
-class Strength:
-    """Mean score, Elo and normalised Elo of a match with 95 % intervals, and the likelihood of superiority."""
-
-    score: float
-    elo: float
-    elo_low: float
-    elo_high: float
-    nelo: float
-    nelo_low: float
-    nelo_high: float
-    los: float
-
-
 def strength(counts: Numbers, independent: float | None = None) -> Strength:
     """Elo from the results of games or, better, of game pairs, whose games depend on each other.
 
@@ -151,8 +121,8 @@ def strength(counts: Numbers, independent: float | None = None) -> Strength:
         counts: three numbers (lost, drawn, won games) or five (pairs with 0, ½, 1, 1½ and 2 points).
         independent: the number of independent games or pairs, if it is below their sum.
     Returns:
-        Elo of the mean score s, and normalised Elo (s − ½) / √(σ² of games or 2σ² of pairs) · 800 / ln 10. Intervals
-        are normal; NaN if all results are equal.
+        The mean score s, Elo of s, normalised Elo (s − ½) / √(σ² of games or 2σ² of pairs) · 800 / ln 10, both with
+        normal intervals of 95 %, and the likelihood of superiority (los). NaN if all results are equal.
 
     >>> found = strength([34, 54, 63, 64, 75])
     >>> f"{found.elo:.2f} ± {(found.elo_high - found.elo_low) / 2:.2f}, normalised {found.nelo:.2f}"
@@ -166,21 +136,10 @@ def strength(counts: Numbers, independent: float | None = None) -> Strength:
     if sigma == 0:
         return Strength(score, score_elo(score), *[math.nan] * 6)
     error = sigma / math.sqrt(independent or total)
-    ends = (score, score - _normal(0.95) * error, score + _normal(0.95) * error)
+    ends = [score, score - _normal(0.95) * error, score + _normal(0.95) * error]
     scale = 2 * ELO / (sigma * math.sqrt(len(results) // 2))
-    los = NormalDist().cdf((score - 0.5) / error)
-    return Strength(score, *map(score_elo, ends), *((end - 0.5) * scale for end in ends), los)
-
-
-@dataclass(frozen=True)
-class Ratings:
-    """Elo ratings (mean 0) with the half width of their 95 % intervals, and the prior they were made with."""
-
-    names: list
-    elo: np.ndarray
-    error: np.ndarray
-    games: np.ndarray
-    prior: float
+    elos = [*map(score_elo, ends), *((end - 0.5) * scale for end in ends)]
+    return Strength._make([score, *elos, NormalDist().cdf((score - 0.5) / error)])
 
 
 def bradley_terry(results: Mapping[tuple, tuple[float, float]], prior: float = PRIOR) -> Ratings:
@@ -189,6 +148,8 @@ def bradley_terry(results: Mapping[tuple, tuple[float, float]], prior: float = P
     Args:
         results: `{(a, b): (points of a, points of b)}`, half a point for a draw.
         prior: virtual wins each way between any two players.
+    Returns:
+        The names, their Elo (with mean 0), half the width of its 95 % interval, and their numbers of games.
 
     >>> [round(float(x)) for x in bradley_terry({("a", "b"): (75, 25)}, prior=0.001).elo]
     [95, -95]
@@ -203,10 +164,11 @@ def bradley_terry(results: Mapping[tuple, tuple[float, float]], prior: float = P
             points[place[a], place[b]] += won
             points[place[b], place[a]] += lost
     smooth = points + prior * (1 - np.eye(n))
-    chain = (smooth > 0) | np.eye(n, dtype=bool)
-    for _ in range(n.bit_length()):
-        chain = chain @ chain
-    _check("bradley_terry", bool(chain.all()), "prior=0", "a prior above 0, as some have no finite rating without")
+    if prior == 0:
+        from scipy.sparse.csgraph import connected_components
+
+        finite = n == 0 or connected_components(points > 0, connection="strong")[0] == 1
+        _check("bradley_terry", finite, "prior=0", "a prior above 0, as some have no finite rating without")
     strengths, information = np.zeros(n), np.zeros((n, n))
     for _ in range(200):  # Newton's method on a concave likelihood, no step longer than one
         expected = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
@@ -218,7 +180,7 @@ def bradley_terry(results: Mapping[tuple, tuple[float, float]], prior: float = P
         if np.abs(step).max(initial=0) < 1e-7:
             break
     error = np.sqrt(np.clip(np.diag(np.linalg.pinv(information)), 0, None))
-    return Ratings(names, strengths * ELO, _normal(0.95) * error * ELO, (points + points.T).sum(axis=1), prior)
+    return Ratings(names, strengths * ELO, _normal(0.95) * error * ELO, (points + points.T).sum(axis=1))
 
 
 def llr(counts: Numbers, elo0: float, elo1: float, model: str = "normalized") -> np.ndarray:
@@ -313,11 +275,6 @@ class SPRT:
         (low, high), value = self.bounds, self.llr
         return "elo1" if value >= high else "elo0" if value <= low else None
 
-    def add(self, score: float) -> str | None:
-        """Count one game or pair by its mean score (0 … 1), and return the decision."""
-        self.add_until_decided([score])
-        return self.decision
-
     def add_until_decided(self, scores: Numbers) -> int | None:
         """Count games or pairs in order, up to the one that decides. Return its number, or None if there is none."""
         kinds, (low, high), data = len(self.counts), self.bounds, np.asarray(scores, float)
@@ -343,9 +300,14 @@ def _check(owner: str, right: bool, given: str, allowed: str) -> None:
         raise GamekitError(f"{owner}: {given} is not allowed; allowed: {allowed}")
 
 
-def _normal(confidence: float) -> float:
+def _upper(confidence: float) -> float:
+    """The probability below the upper end of a two-sided interval."""
     _check("confidence", 0 < confidence < 1, str(confidence), "a number between 0 and 1")
-    return NormalDist().inv_cdf((1 + confidence) / 2)
+    return (1 + confidence) / 2
+
+
+def _normal(confidence: float) -> float:
+    return NormalDist().inv_cdf(_upper(confidence))
 
 
 def _outcomes(counts: Numbers) -> np.ndarray:

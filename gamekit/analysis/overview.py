@@ -4,35 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
+import yaml
 
 from ..errors import GamekitError, nearest
 from ..experiments import measure
-from ..experiments.folder import Folder, FolderError, Report, drop_damaged, verify
+from ..experiments.folder import DONE, Folder, FolderError, Report, drop_damaged, verify
 from ..matches.referee import TERMINATIONS
+from ..statistics import SPRT
 from . import plot
-from .summaries import elo, ratings, win_rates
+from .summaries import MEETING, elo, ratings, win_rates
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-KEYS = [
-    "games",
-    "players",
-    "opponents",
-    "games_each",
-    "openings",
-    "swap",
-    "repetition",
-    "max_plies",
-    "move_seconds",
-    "megabytes",
-    "rows",
-    "timing",
-    "seed",
-    "out",
-]
-MEETING = ["game", "player", "opponent"]
+RULES = ["openings", "swap", "repetition", "max_plies", "move_seconds", "megabytes", "rows", "timing", "seed"]
+KEYS = ["games", "players", "opponents", "games_each", *RULES, "out"]
 LARGEST = 1_000_000  # bytes of a sweep file
 SHOWN = 60  # rows of a figure that can still be read
 
@@ -59,14 +45,15 @@ def run_file(
 
 def finish(folder: Folder, played: pd.DataFrame) -> pd.DataFrame:
     """Write tables and figures of a complete sweep, unless they are there as they were left."""
-    rates = win_rates(played, by=MEETING) if "result" in played else played
-    done = folder.done() or {}
-    made = [name for name in done if name.startswith(("tables/", "figures/"))]
-    if "result" in played and not (made and all(map(folder.intact, made))):
-        tables = {"win_rates": rates, "terminations": _terminations(played), "elo": elo(played, by=MEETING)}
-        tables["ratings"] = ratings(played)
-        files = {f"tables/{name}.csv": csv(table) for name, table in tables.items()}
-        folder.finish({**files, **_figures(rates)})
+    if "result" not in played:
+        return played
+    rates = win_rates(played, by=MEETING)
+    made = [name for name in folder.done() or {} if name.startswith(("tables/", "figures/"))]
+    if not made or not all(map(folder.intact, made)):
+        ends = played.groupby(MEETING, observed=True, sort=False)["termination"].value_counts().unstack(fill_value=0)
+        ends = ends.reindex(columns=list(TERMINATIONS), fill_value=0).reset_index()
+        tables = {"win_rates": rates, "terminations": ends, "elo": elo(played, by=MEETING), "ratings": ratings(played)}
+        folder.finish({f"tables/{name}.csv": csv(table) for name, table in tables.items()} | _figures(rates))
     return rates
 
 
@@ -75,24 +62,18 @@ def csv(table: pd.DataFrame) -> bytes:
     return table.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode()
 
 
-def _terminations(played: pd.DataFrame) -> pd.DataFrame:
-    """How games ended, every way in a column."""
-    counts = played.groupby(MEETING, observed=True, sort=False)["termination"].value_counts().unstack(fill_value=0)
-    return counts.reindex(columns=list(TERMINATIONS), fill_value=0).rename_axis(columns=None).reset_index()
-
-
 def _figures(rates: pd.DataFrame) -> dict[str, bytes]:
-    label = ["player", "opponent"] if rates["game"].nunique() == 1 else ["game", "player", "opponent"]
-    titles = {"win_rate": "Win rate of the first-named player", "turns": "Length of games in turns"}
+    label = MEETING[1:] if rates["game"].nunique() == 1 else MEETING
     found: dict[str, bytes] = {}
     with TemporaryDirectory() as place:
-        for value, title in titles.items():
+        for name, title in {
+            "win_rate": "Win rate of the first-named player",
+            "turns": "Length of games in turns",
+        }.items():
             for page, first in enumerate(range(0, len(rates), SHOWN)):
-                part = rates.iloc[first : first + SHOWN]
-                name = f"{value}s" if value == "win_rate" else value
-                name += f"_{page + 1}" if len(rates) > SHOWN else ""
-                for path in plot.save(plot.dots(part, label, value, title=title), Path(place) / name):
-                    found[f"figures/{Path(path).name}"] = Path(path).read_bytes()
+                file = name.replace("rate", "rates") + (f"_{page + 1}" if len(rates) > SHOWN else "")
+                drawn = plot.dots(rates.iloc[first : first + SHOWN], label, name, title=title)
+                found |= {f"figures/{path.name}": path.read_bytes() for path in plot.save(drawn, Path(place) / file)}
     return found
 
 
@@ -105,56 +86,66 @@ def repair(path: str | Path) -> Report:
     own = any(len(group.get(who, [])) > 1 for group in plan["groups"] for who in ("player", "opponent"))
     if before.complete or own or plan["measure"] not in ("games", "moves"):
         return verify(path)
-    keys = ("openings", "swap", "repetition", "max_plies", "move_seconds", "megabytes", "rows", "timing", "seed")
+    (Path(path) / DONE).unlink(missing_ok=True)  # or the frame that is still there would be taken for the answer
     asked: dict[str, Any] = plan["arguments"]
-    met = asked["meetings"] if asked["opponents"] else None
     players = list(dict.fromkeys(name for meeting in asked["meetings"] for name in meeting[1:]))
-    played = measure.sweep(
-        asked["games"],
-        players,
-        None,
-        asked["games_each"],
-        meetings=met,
-        out=path,
-        progress=False,
-        **{k: asked[k] for k in keys},
-    )
+    rules: dict[str, Any] = {key: asked[key] for key in RULES} | {"out": path, "progress": False}
+    if test := asked.get("sprt"):
+        rules["sprt"] = SPRT(*(test[name] for name in ("elo0", "elo1", "alpha", "beta", "model")))
+        del rules["rows"]
+        game, first, second = asked["meetings"][0]
+        measure.match(game, first, second, asked["games_each"], **rules)
+        return verify(path)
+    met = asked["meetings"] if asked["opponents"] else None
+    played = measure.sweep(asked["games"], players, None, asked["games_each"], meetings=met, **rules)
     if (Path(path) / "tables").is_dir():
         finish(Folder(path), played)
     return verify(path)
 
 
+class _Loader(yaml.SafeLoader):
+    """Plain YAML: a key that is given twice and a part that stands for another are refused, not guessed at."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise GamekitError("YAML aliases (*) are not allowed in a sweep file")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        if twice := [key for key in keys if keys.count(key) > 1]:
+            raise GamekitError(f"{twice[0]!r} is given twice")
+        return super().construct_mapping(node, deep)
+
+
 def read_file(path: str | Path) -> dict[str, Any]:
     """A sweep file → the arguments of `gk.sweep`, every key known; values are checked by the sweep."""
-    import yaml
-
     path = Path(path)
     try:
-        if path.exists() and not path.is_file():
-            raise GamekitError(f"{path} is not a file")
-        if path.stat().st_size > LARGEST:
-            raise GamekitError(f"{path} is too large for a sweep file ({path.stat().st_size:,} bytes)")
-        text = path.read_text(encoding="utf-8-sig")
-        if "&" in text and "*" in text:
-            raise GamekitError(f"{path}: YAML anchors and aliases (& and *) are not allowed in a sweep file")
-        read = yaml.safe_load(text)
+        size = path.stat().st_size
+        if not path.is_file():
+            raise GamekitError("this is not a file")
+        if size > LARGEST:
+            raise GamekitError(f"{size:,} bytes are too large for a sweep file; at most {LARGEST:,} are allowed")
+        read = yaml.load(path.read_text(encoding="utf-8-sig"), _Loader)
+        if not isinstance(read, dict):
+            raise GamekitError(f"a sweep file has lines 'name: value' with the names {', '.join(KEYS)}")
+        for key in read:
+            if key not in KEYS:
+                raise GamekitError(f"a sweep has no {str(key)[:80]!r}; allowed: {', '.join(KEYS)}{nearest(key, KEYS)}")
+        for key in ("games", "players"):
+            if read.get(key) is None:
+                lack = "has no value" if key in read else "is missing"
+                raise GamekitError(f"{key!r} {lack}; a sweep names games and players")
+        out = read.get("out", "results")
+        if not isinstance(out, str) or not out.isprintable() or not out:
+            raise GamekitError(f"out={str(out)[:80]!r} is not allowed; out is the path of a folder")
+    except GamekitError as error:
+        raise GamekitError(f"{path}: {error}") from None
     except FileNotFoundError:
         raise GamekitError(f"there is no sweep file {str(path)!r}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise GamekitError(f"{path} cannot be read: {error}") from None
+    except OSError as error:
+        raise GamekitError(f"{str(path)[:200]} cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        if isinstance(error, GamekitError):
-            raise
         raise GamekitError(f"{path} is not YAML: {' '.join(str(error).split())[:200]}") from None
-    if not isinstance(read, dict):
-        raise GamekitError(f"{path}: a sweep file has lines 'name: value' with the names {', '.join(KEYS)}")
-    for key in read:
-        if key not in KEYS:
-            hint = nearest(key, KEYS)
-            raise GamekitError(f"{path}: a sweep has no {key!r}; allowed: {', '.join(KEYS)}{hint}")
-    for key in ("games", "players"):
-        if key not in read:
-            raise GamekitError(f"{path}: {key!r} is missing; a sweep names games and players")
-    if "out" in read and not isinstance(read["out"], str):
-        raise GamekitError(f"{path}: out={read['out']!r} is not allowed; out is the path of a folder"[:300])
     return read

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
 from math import isnan, nan
 from typing import Any
 
@@ -21,9 +20,9 @@ By = str | Sequence[str] | None
 Rows = Iterable[dict[str, Any]]
 
 MEETING = ["game", "player", "opponent"]
-PLAYED = [*MEETING, "player_first", "moves_id"]  # deterministic rows that agree in these are one game, replayed
-SHARED = {*PLAYED, "pair", "opening", "opening_plies", "plies", "turns", "result", "points", "winner", "termination",
-          "deterministic", "timed", "luck", "moves", "note", "sequential"}  # fmt: skip
+GAME = [*MEETING, "moves_id"]  # deterministic rows that agree in these are one game, replayed
+SHARED = {*GAME, "player_first", "pair", "opening", "opening_plies", "plies", "turns", "result", "points", "winner",
+          "termination", "deterministic", "timed", "luck", "moves", "note", "sequential"}  # fmt: skip
 RESULTS = {"wins": "win", "draws": "draw", "losses": "loss"}
 ENDS = {"forfeits": ("timeout", "illegal", "crash", "memory"), "unfinished": ("repetition", "cap")}
 PAIRS = ("pairs_0", "pairs_half", "pairs_1", "pairs_1half", "pairs_2")
@@ -41,29 +40,29 @@ def win_rates(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
 
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
         result, ended = part["result"], part["termination"]
-        total = {c: np.nansum(_numbers(part, c)) for c in efforts}
+        total = {c: np.nansum(numbers(part, c)) for c in efforts}
         yield {
             "games": len(part),
-            "distinct": len(part.drop_duplicates(PLAYED)),
+            "distinct": len(part.drop_duplicates(GAME)),
             **{name: int(result.eq(word).sum()) for name, word in RESULTS.items()},
             **{name: int(ended.isin(kinds).sum()) for name, kinds in ENDS.items()},
             **_estimate("win_rate", result.eq("win").to_numpy(float), samples, "rate"),
-            **_estimate("points", _numbers(part, "points"), samples, "points"),
-            **_estimate("turns", _numbers(part, "turns"), samples),
+            **_estimate("points", numbers(part, "points"), samples, "points"),
+            **_estimate("turns", numbers(part, "turns"), samples),
             "nodes": float(total["generated"] / (total["own_moves"] or nan)),
             "opponent_nodes": float(total["opponent_generated"] / (total["opponent_moves"] or nan)),
             "timed": bool(_flags(part, "timed").any()),
         }
 
     efforts = ["generated", "own_moves", "opponent_generated", "opponent_moves"]
-    return _table(frame, by, [*PLAYED, "result", "points", "termination", "turns", "timed", *efforts], one)
+    return _table(frame, by, [*GAME, "result", "points", "termination", "turns", "timed", *efforts], one)
 
 
 def rate(frame: pd.DataFrame, column: str, by: By = None) -> pd.DataFrame:
     """How often a yes/no column is true: n (rows with a value), count, and the rate with Wilson's interval."""
 
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
-        values = _numbers(part, column)
+        values = numbers(part, column)
         if not np.isin(values[~np.isnan(values)], (0, 1)).all():
             raise GamekitError(f"rate: column {column!r} is not yes/no; use gk.mean for numbers")
         found = _estimate(column, values, samples, "rate")
@@ -76,7 +75,7 @@ def mean(frame: pd.DataFrame, column: str, by: By = None) -> pd.DataFrame:
     """The mean of a column of numbers: n (rows with a value), and the mean with Student's t interval."""
 
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
-        values = _numbers(part, column)
+        values = numbers(part, column)
         yield {"n": int((~np.isnan(values)).sum()), **_estimate(column, values, samples)}
 
     return _table(frame, by, [column], one)
@@ -96,14 +95,15 @@ def ratings(frame: pd.DataFrame, by: By = "game", of: str = "player", prior: flo
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
         codes, names = pd.factorize(pd.concat([part[of], part[rival]]).astype(object), use_na_sentinel=False)
         first, second = np.split(codes, 2)
-        points = pd.Series(_numbers(part, "points")).groupby([first, second]).agg(["sum", "size"])
+        points = pd.Series(numbers(part, "points")).groupby([first, second]).agg(["sum", "size"])
         rated = bradley_terry({pair: (won, games - won) for pair, won, games in points.itertuples()}, prior)
         for i in np.argsort(-rated.elo, kind="stable"):
             elo, reach = float(rated.elo[i]), float(rated.error[i]) if samples[0] >= 0 else nan
             interval = {"elo": elo, "elo_low": elo - reach, "elo_high": elo + reach}
             yield {of: names[rated.names[i]], **interval, "games": int(rated.games[i]), "prior": prior}
 
-    return _table(_distinct(frame), by, [of, rival, "points"], one, sided=False)
+    once = _distinct(frame).assign(deterministic=False)  # replays are gone: what is left are samples
+    return _table(once, by, [of, rival, "points"], one, sided=False)
 
 
 def paired(
@@ -123,7 +123,7 @@ def paired(
         One row per group and value: pairs (observations), difference or ratio with its interval, the number of
         observations in which it is higher (better) or lower (worse), and the p-value of the sign test.
     """
-    _need(frame, [between])
+    need(frame, [between])
     if not frame[between].eq(baseline).any():
         allowed = ", ".join(map(str, frame[between].dropna().unique()))
         raise GamekitError(f"paired: baseline={baseline!r} is not in column {between!r}; allowed: {allowed}")
@@ -131,28 +131,28 @@ def paired(
     match = ["game", "opponent", "pair", "player_first"] if "luck" in frame else ["game", "position"]
 
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
-        numbers, luck = _numbers(part, value), _codes(part, ["luck"] if "luck" in part else match)
-        if ratio and (numbers <= 0).any():
+        measured = numbers(part, value)
+        if ratio and (measured <= 0).any():
             raise GamekitError(f"paired: a ratio needs positive numbers; column {value!r} has others")
-        data = pd.DataFrame({"value": np.log(numbers) if ratio else numbers, "luck": luck, "sample": samples})
-        matched = data.assign(kind=part[between].astype(object).to_numpy(), key=_codes(part, match)).dropna()
-        cells = {
-            name: rows.groupby("key").agg({"value": ["mean", "size"], "luck": "first", "sample": "min"})
-            for name, rows in matched.groupby("kind", sort=False)
-        }
-        base = cells.pop(baseline, None)
+        kinds, names = pd.factorize(part[between].astype(object), use_na_sentinel=False)
+        data = pd.DataFrame({"value": np.log(measured) if ratio else measured, "kind": kinds, "sample": samples})
+        data = data.assign(key=_codes(part, match), luck=_codes(part, ["luck"] if "luck" in part else match)).dropna()
+        means = {"value": ("value", "mean"), "rows": ("value", "size"), "luck": ("luck", "first")}
+        table = data.groupby(["kind", "key"]).agg(**means, sample=("sample", "min"))
+        cells = {names[kind]: rows.droplevel("kind") for kind, rows in table.groupby("kind")}
+        base = cells.pop(baseline, table[:0].droplevel("kind"))
         for name, cell in cells.items():
+            both = cell.merge(base, left_index=True, right_index=True, suffixes=("", "_base"))
+            if (both["rows"] != both["rows_base"]).any():
+                hint = "add the column that tells its players apart to by"
+                raise GamekitError(f"paired: {between}={name} and {baseline} differ in rows per game; {hint}")
             found = Paired(0, 0, 0, nan, nan, nan, nan)
-            keys = cell.index.intersection(cell.index[:0] if base is None else base.index)
-            if len(keys):
-                pair = [cell.loc[keys], base.loc[keys]]
-                if (pair[0]["value", "size"] != pair[1]["value", "size"]).any():
-                    hint = "add the column that tells its players apart to by"
-                    raise GamekitError(f"paired: {between}={name} and {baseline} differ in rows per game; {hint}")
-                seen = [c["value", "mean"].groupby(pair[1]["luck", "first"]).mean() for c in pair]
-                found = compare_pairs(*(np.exp(s) if ratio else s for s in seen), ratio=ratio)
-                if min(c["sample", "min"].min() for c in pair) < 0:
-                    found = replace(found, low=nan, high=nan, p_value=nan)
+            if len(both):
+                pairs = both.groupby("luck")[["value", "value_base"]].mean()
+                pairs = np.exp(pairs) if ratio else pairs
+                found = compare_pairs(pairs["value"], pairs["value_base"], ratio=ratio)
+                if both[["sample", "sample_base"]].min(axis=None) < 0:
+                    found = found._replace(low=nan, high=nan, p_value=nan)
             interval = {effect: found.difference, f"{effect}_low": found.low, f"{effect}_high": found.high}
             counts = {"better": found.better, "worse": found.worse, "p_value": found.p_value}
             yield {between: name, "baseline": baseline, "pairs": found.pairs, **interval, **counts}
@@ -173,10 +173,10 @@ def elo(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
         scores, kinds, used = _observations(part)
         counts = np.bincount(np.rint(scores * (kinds - 1)).astype(int), minlength=kinds)
-        found = asdict(strength(counts, len(np.unique(samples[used])) / (kinds // 2)))
+        found = strength(counts, len(np.unique(samples[used])) / (kinds // 2))._asdict()
         if samples[0] < 0:
             found |= {name: nan for name in found if name.endswith(("_low", "_high", "los"))}
-        points = _numbers(part, "points")[used]
+        points = numbers(part, "points")[used]
         results = {name: int((points == x).sum()) for name, x in (("wins", 1), ("draws", 0.5), ("losses", 0))}
         pairs = dict(zip(PAIRS, map(int, counts) if kinds == 5 else [0] * 5, strict=True))
         model = "pentanomial" if kinds == 5 else "trinomial"
@@ -197,14 +197,16 @@ def sprt(
         One row: outcomes (5 for colour pairs, 3 for games where there is no complete pair), pairs (or games) up to
         the decision, llr, the bounds lower and upper, and decision: "elo0", "elo1", or "" while it is open.
     """
-    test, _ = _sequential(frame, SPRT(elo0, elo1, alpha, beta, model))
-    (lower, upper), found = test.bounds, {"outcomes": len(test.counts), "pairs": sum(test.counts), "llr": test.llr}
-    return pd.DataFrame([found | {"lower": lower, "upper": upper, "decision": test.decision or ""}])
-
-
-def sprt_prefix(frame: pd.DataFrame, elo0: float, elo1: float, **options: Any) -> int | None:
-    """The number of pairs, in order, after which `sprt` with these arguments is decided; None if it is not."""
-    return _sequential(frame, SPRT(elo0, elo1, **options))[1]
+    need(frame, [*MEETING, "pair", "points"])
+    meetings = len(frame[MEETING].drop_duplicates())
+    if meetings != 1:
+        raise GamekitError(f"sprt: the frame has {meetings} meetings; choose one game, player and opponent")
+    scores, kinds, _ = _observations(_distinct(frame.sort_values("pair", kind="stable")))
+    test = SPRT(elo0, elo1, alpha, beta, model, [0] * kinds)
+    test.add_until_decided(scores)
+    lower, upper = test.bounds
+    found = {"outcomes": kinds, "pairs": sum(test.counts), "llr": test.llr, "lower": lower, "upper": upper}
+    return pd.DataFrame([found | {"decision": test.decision or ""}])
 
 
 def both_sides(frame: pd.DataFrame) -> pd.DataFrame:
@@ -212,7 +214,7 @@ def both_sides(frame: pd.DataFrame) -> pd.DataFrame:
 
     Columns `x` and `opponent_x` change places; result, points and player_first are turned round.
     """
-    _need(frame, [*PLAYED, "result", "points"])
+    need(frame, [*GAME, "player_first", "result", "points"])
     swap = {c.removeprefix("opponent_"): c for c in frame if c.startswith("opponent_")} | {"player": "opponent"}
     if swap.pop("moves", None):
         swap["own_moves"] = "opponent_moves"
@@ -226,7 +228,10 @@ def both_sides(frame: pd.DataFrame) -> pd.DataFrame:
     )
     names = [c for c in frame if isinstance(frame[c].dtype, pd.CategoricalDtype)]
     sides = [f.astype(dict.fromkeys(names, object)) for f in (frame, turned)]
-    rows = [set(f.loc[f["player"].ne(f["opponent"]), PLAYED].itertuples(index=False, name=None)) for f in sides]
+    rows = [
+        set(f.loc[f["player"].ne(f["opponent"]), [*GAME, "player_first"]].itertuples(index=False, name=None))
+        for f in sides
+    ]
     if rows[0] and rows[0] == rows[1]:
         raise GamekitError("both_sides: the frame already has both sides of every game")
     return pd.concat(sides, ignore_index=True).astype(dict.fromkeys(names, "category"))
@@ -248,7 +253,7 @@ def _table(
     `within` splits the groups further for the interval rule; `sided` is for summaries from the player's side.
     """
     by = [by] if isinstance(by, str) else list(by or [])
-    _need(frame, [*by, *needs])
+    need(frame, [*by, *needs])
     if sided:
         _refuse_one_sided(frame, by)
     samples, codes = _samples(frame, [*by, *within]), _codes(frame, by)
@@ -268,12 +273,14 @@ def _samples(frame: pd.DataFrame, by: list[str]) -> np.ndarray:
     listed instead of sampled positions, or with a match that was stopped early by its result.
     """
     if "luck" in frame:
-        _need(frame, [*PLAYED, "deterministic"])
-        key, again = ["luck", "player_first"], [*by, *PLAYED, *(["ply"] if "ply" in frame else [])]
+        # A row per move has no digest of its game, but opening and seat decide a deterministic game.
+        game = [*MEETING, "player_first", "opening", "ply"] if "ply" in frame else GAME
+        key, again = ["luck", "player_first"], list(dict.fromkeys([*by, *game]))
+        need(frame, [*key, *game, "deterministic"])
         no_sample = _flags(frame, "deterministic") & frame.duplicated(again, keep=False).to_numpy()
     else:
         key = ["game", "position"]
-        _need(frame, [*key, "sampled"])
+        need(frame, [*key, "sampled"])
         no_sample = ~_flags(frame, "sampled")
     if "sequential" in frame:
         no_sample |= _flags(frame, "sequential")
@@ -291,10 +298,10 @@ def _estimate(name: str, values: np.ndarray, samples: np.ndarray, kind: str = "m
         n = int(unit.max()) + 1
         if kind != "rate":  # samples of more rows weigh more, so that the averages have the rows' mean
             _, low, high = mean_interval(centre + np.bincount(unit, values - centre) * n / len(values))
-        if kind == "points" and not isnan(high):
-            low, high = max(0.0, low), min(1.0, high)
-        if kind == "rate" or (kind == "points" and isnan(high)):
+        if kind == "rate" or (kind == "points" and isnan(low)):  # no spread: all games were won, drawn or lost
             low, high = wilson(centre * n, n)
+        elif kind == "points":
+            low, high = max(0.0, low), min(1.0, high)
     return {name: centre, f"{name}_low": low, f"{name}_high": high}
 
 
@@ -315,7 +322,7 @@ def _refuse_one_sided(frame: pd.DataFrame, by: list[str]) -> None:
 
 def _distinct(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame without games that are there twice: replays of deterministic players, and mirrored rows."""
-    _need(frame, [*PLAYED, "luck", "deterministic"])
+    need(frame, [*GAME, "player_first", "luck", "deterministic"])
     seat, fixed = _flags(frame, "player_first"), _flags(frame, "deterministic")
     one, other = (frame[c].astype(object).to_numpy() for c in ("player", "opponent"))
     identity = {"first": np.where(seat, one, other), "second": np.where(seat, other, one)}
@@ -328,7 +335,7 @@ def _observations(part: pd.DataFrame) -> tuple[np.ndarray, int, np.ndarray]:
 
     Where no colours were swapped, games take the place of pairs.
     """
-    points, seat, number = _numbers(part, "points"), _flags(part, "player_first"), _numbers(part, "pair")
+    points, seat, number = numbers(part, "points"), _flags(part, "player_first"), numbers(part, "pair")
     codes = _codes(part, [*MEETING, "pair", "luck"])
     seats = np.array([np.bincount(codes[side], minlength=codes.max() + 1) for side in (seat, ~seat)])
     whole = (seats == 1).all(axis=0)
@@ -339,18 +346,8 @@ def _observations(part: pd.DataFrame) -> tuple[np.ndarray, int, np.ndarray]:
     return scores[whole][np.argsort(place[whole], kind="stable")], 5, whole[codes]
 
 
-def _sequential(frame: pd.DataFrame, test: SPRT) -> tuple[SPRT, int | None]:
-    """The test after the games of the frame, and the number of pairs that decided it."""
-    _need(frame, [*PLAYED, "pair", "points"])
-    meetings = len(frame[MEETING].drop_duplicates())
-    if meetings != 1:
-        raise GamekitError(f"sprt: the frame has {meetings} meetings; choose one game, player and opponent")
-    scores, kinds, _ = _observations(_distinct(frame.sort_values("pair", kind="stable")))
-    test = replace(test, counts=[0] * kinds)
-    return test, test.add_until_decided(scores)
-
-
-def _need(frame: pd.DataFrame, columns: Iterable[str]) -> None:
+def need(frame: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Refuse a frame without these columns, or without rows."""
     for column in columns:
         if column not in frame:
             hint = nearest(column, map(str, frame)) or f"; the frame has {', '.join(map(str, frame))}"
@@ -366,7 +363,8 @@ def _codes(frame: pd.DataFrame, columns: list[str]) -> np.ndarray:
     return frame.groupby(columns, dropna=False, observed=True, sort=False).ngroup().to_numpy()
 
 
-def _numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
+def numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
+    """A column as floats, NaN where a value is missing."""
     try:
         return frame[column].astype(object).to_numpy(float, na_value=nan)
     except (TypeError, ValueError) as error:

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from gamekit.analysis.old_compare import compare
 
 import gamekit as gk
+from gamekit.analysis.compare import Comparison, compare
 from gamekit.errors import GamekitError
 
 
@@ -33,7 +33,7 @@ def result():
             games=40,
             seed=1,
             workers=1,
-            measure=lambda game, player: {"letters": len(player.spec)},
+            exact=5,
         )
     finally:
         for name in ("blind", "middle"):
@@ -41,20 +41,20 @@ def result():
 
 
 def test_the_better_one_is_found_at_equal_depth_and_equal_nodes(result):
-    assert list(result.standings.condition.unique()) == ["depth 2", "60 nodes a move"]
+    assert list(result.standings.condition.unique()) == ["depth 2", "60 nodes per move"]
     for _, group in result.standings.groupby("condition"):
         assert group.heuristic.iloc[0] == "middle"
-        assert (group.error > 0).all()
+        assert (group.elo_high > group.elo).all()
     duel = result.duels[result.duels.condition == "depth 2"].iloc[0]
     assert duel.better == "middle"
     assert duel.p_value < 0.05
     assert duel.games == 40 == duel.wins + duel.draws + duel.losses
     assert duel.openings == 20
-    assert "letters" in result.standings
+    assert result.standings.exact.between(0, 1).all()
 
 
 def test_equal_budgets_are_kept(result):
-    spent = result.standings[result.standings.condition == "60 nodes a move"].nodes_per_move
+    spent = result.standings[result.standings.condition == "60 nodes per move"].nodes_per_move
     assert spent.max() <= 60
 
 
@@ -78,7 +78,32 @@ def test_repeated_games_give_no_false_certainty():
     )
     assert len(found.duels) == 1
     assert found.duels.openings[0] == 5  # repeating a game adds no observation
-    assert found.duels.low.isna().all()
+    assert found.duels.points_low.isna().all()
+
+
+def test_replays_of_one_opening_give_no_false_certainty():
+    found = compare("connect_four", ["windows", "middle"], [1], [], 100, nodes=[], openings=0, workers=1)
+    assert found.duels.openings.tolist() == [1]
+    assert found.duels.better.tolist() == [""]
+
+
+def test_two_names_for_one_function_share_the_lead():
+    found = compare("conga", ["weighted", "squares", "moves"], [1], games=20, nodes=[], workers=1)
+    (answer,) = found.answers()
+    assert "moves and weighted share the lead" in answer
+    assert answer.count("moves") == answer.count("weighted") == 1
+    assert set(found.duels.better) == {""}
+    assert found.duels.p_value.tolist()[1] == 1
+
+
+def test_words_of_a_tie_and_of_a_sure_lead(result):
+    tied, beaten = result.standings[:2].assign(elo=20.2), result.duels[:1]
+    open_ = Comparison("g", tied, beaten.assign(better=""), result.games)
+    assert open_.answers()[0].startswith("depth 2: middle and blind share the lead with +20")
+    assert "better" not in open_.answers()[0]
+    sure = Comparison("g", tied, beaten, result.games)
+    assert sure.answers()[0].startswith("depth 2: middle leads")
+    assert "surely better than blind" in sure.answers()[0]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 import gamekit as gk
 from gamekit.analysis import plot
+from gamekit.errors import GamekitError
 
 
 @pytest.fixture(autouse=True)
@@ -96,28 +97,154 @@ def test_drawing_leaves_the_settings_alone(rates, tmp_path):
     mpl.rcParams["lines.linewidth"] = mpl.rcParamsDefault["lines.linewidth"]
 
 
-def test_importing_loads_no_pyplot_and_changes_no_setting():
-    code = (
-        "import sys, matplotlib; before = dict.copy(matplotlib.rcParams); import gamekit, gamekit.analysis.plot; "
-        "assert 'matplotlib.pyplot' not in sys.modules; assert dict.copy(matplotlib.rcParams) == before"
+# ----------------------------------------------------------------------------- what is drawn
+
+
+def test_dots_show_value_interval_and_printed_number(rates):
+    ax = plot.dots(rates, ["heuristic", "depth"], "win_rate", line={"even": 0.5})
+    assert [tick.get_text() for tick in ax.get_yticklabels()][:2] == ["moves, depth 1", "moves, depth 2"]
+    assert marks(ax, "o") == 6
+    assert marks(ax, "o", markerfacecolor="white") == 1  # has no interval
+    assert marks(ax, "D") == 4
+    assert sum(len(ends) > 0 for one in ax.collections for ends in one.get_segments()) == 5
+    assert "even" in texts(ax)
+    assert ax.get_xlim() == pytest.approx((-0.02, 1.02))
+    assert ax.get_xlabel() == "win rate"
+    legend = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert legend == ["hollow: no interval", "printed in the report"]
+
+
+def test_dots_sort_join_and_mark_groups(rates):
+    ax = plot.dots(rates, "heuristic", "turns", by="depth", sort=True, connect=True, log=True)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["squares", "moves", "weighted"]
+    assert (marks(ax, "o"), marks(ax, "s")) == (3, 3)
+    assert ax.get_xscale() == "log"
+    assert sorted(y for one in ax.get_lines() for y in one.get_ydata()) == pytest.approx(
+        [row + side * 0.075 for row in range(3) for side in (-1, 1)]
     )
+
+
+def test_one_dot_of_a_row_is_in_its_middle(rates):
+    ax = plot.dots(rates[::2], "heuristic", "win_rate", by="heuristic")
+    assert sorted(y for one in ax.get_lines() for y in one.get_ydata() if one.get_marker() != "D") == [0, 1, 2]
+
+
+def test_only_a_lower_bound_gets_an_arrowhead():
+    frame = pd.DataFrame({"player": ["a", "b"], "nodes": [10, None], "nodes_low": [8, 99.0], "nodes_high": [12, None]})
+    assert marks(plot.dots(frame, "player", "nodes"), ">") == 1
+
+
+def test_limits_and_lines_of_a_rate_are_not_those_of_a_count(rates):
+    figure = plot.dots(rates[::2], "heuristic", ["win_rate", "turns"], limits=(0, 0.5), xlabel=["games won", ""])
+    rate, turns = figure.axes
+    assert rate.get_xlim() == pytest.approx((-0.01, 0.51))
+    assert turns.get_xlim()[1] > 40
+    assert (rate.get_xlabel(), turns.get_xlabel()) == ("games won", "turns")
+
+
+def test_lines_have_bands_names_and_diamonds(rates):
+    ax = plot.lines(rates, "depth", "win_rate", by="heuristic", colors={"squares": "#000000"})
+    drawn = {one.get_label(): one for one in ax.get_lines() if one.get_label()[0] != "_"}
+    assert list(drawn) == ["moves", "squares", "weighted"] == sorted(texts(ax))
+    assert drawn["squares"].get_color() == "#000000"
+    assert len(ax.collections) == 3
+    assert marks(ax, "D") == 6  # two of them without a number
+    assert list(ax.get_xticks()) == [1, 2]
+    assert not plot.lines(rates, "depth", "win_rate", by="heuristic", band=False).collections
+    ax = plot.lines(rates, "depth", "turns", by="heuristic", labels="legend", line={"limit": 50}, log=True)
+    assert texts(ax) == []
+    assert ax.get_yscale() == "log"
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["moves", "squares", "weighted"]
+
+
+def test_names_of_lines_do_not_overlap():
+    frame = pd.DataFrame([(name, x, 1 + 0.001 * x) for name in "abcdefgh" for x in (1, 2)], columns=["of", "x", "y"])
+    ax = plot.lines(frame, "x", "y", by="of")
+    heights = sorted(text.xyann[1] for text in ax.texts)
+    assert np.diff(heights).min() * ax.get_window_extent().height / ax.figure.dpi > 0.15
+
+
+def test_heat_writes_marks_and_mutes(rates):
+    rates["sure"] = rates.win_rate > 0.1
+    framed = {"mark": ("squares", 2), "mute": "sure"}
+    ax = plot.heat(rates, "heuristic", "depth", "win_rate", **framed, label="games won", format="{:.1f}")
+    assert texts(ax) == ["0.2", "0.4", "0.1", "0.3", "0.2", "1.0"]
+    assert len(ax.patches) == 1
+    assert ax.patches[0].get_xy() == (0.5, 0.5)
+    assert len(ax.figure.axes) == 2  # the colour bar
+    assert texts(plot.heat(rates, "heuristic", "depth", "win_rate")) == ["20", "40", "10", "30", "25", "100"]
+    zero = pd.DataFrame({"a": [1, 2], "b": [1, 1], "elo": [-0.2, 3.0]})
+    assert texts(plot.heat(zero, "a", "b", "elo", centre=0, format="{:+.0f}")) == ["0", "+3"]
+
+
+def test_bars_write_counts_where_there_is_room():
+    frame = pd.DataFrame({"who": ["a", "b"], "wins": [99, 30], "losses": [1, 70], "points": [0.9, 0.3]})
+    ax = plot.bars(frame, "who", ["wins", "losses"], mark="points")
+    assert [text.get_text() for text in ax.texts if text.get_text()] == ["99", "30", "70"]
+    assert marks(ax, "v") == 2
+
+
+def test_board_outlines_the_line_that_won():
+    ax = plot.board(gk.game("connect_four").replay("4142434"), titles="won")
+    assert sum(mpl.colors.same_color(patch.get_edgecolor(), "#222222") for patch in ax.patches) == 4
+    assert ax.get_title(loc="left") == "won"
+
+
+def test_own_axes_are_drawn_on(rates):
+    _, ax = pyplot.subplots()
+    assert plot.dots(rates[::2], "heuristic", "turns", ax=ax, title="mine") is ax
+    assert ax.get_title(loc="left") == "mine"
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda f: plot.dots(f, "heuristics", "turns"), "'heuristics' is missing; did you mean 'heuristic'"),
+    (lambda f: plot.dots(f, "heuristic", "heuristic"), "'heuristic' does not hold numbers"),
+    (lambda f: plot.dots(f[:0], "heuristic", "turns"), "no rows"),
+    (lambda f: plot.dots([1], "heuristic", "turns"), "needs a pandas DataFrame; given list"),
+    (lambda f: plot.dots(f, "heuristic", "turns", colour={}), "dots has no option 'colour'; did you mean 'colors'"),
+    (lambda f: plot.heat(f, "heuristic", "depth", "turns", log=True), "heat has no option 'log'"),
+    (lambda f: plot.lines(f, "depth", "turns"), "one point per depth in each line, but 4 rows repeat another"),
+    (lambda f: plot.heat(f, "heuristic", "heuristic", "turns"), "one cell per heuristic and heuristic, but 3 rows"),
+    (lambda f: plot.lines(f, "depth", "turns", panel="heuristic", ax=pyplot.gca()), "room for one panel, but .* has 3"),
+    (lambda f: plot.board([1]), "board draws positions"),
+    (lambda f: plot.board([]), "one title per position"),
+])  # fmt: skip
+def test_refusals_are_one_sentence(rates, call, message):
+    with pytest.raises(GamekitError, match=message) as caught:
+        call(rates)
+    assert "\n" not in str(caught.value)
+
+
+# ----------------------------------------------------------------------------- matplotlib and notebooks
+
+
+@pytest.mark.parametrize("code", [
+    "import sys, gamekit, gamekit.analysis.plot; assert 'matplotlib.pyplot' not in sys.modules",
+    "import matplotlib; before = dict(matplotlib.rcParams); import gamekit, gamekit.analysis.plot; "
+    "assert dict(matplotlib.rcParams) == before",
+])  # fmt: skip
+def test_importing_loads_no_pyplot_and_changes_no_setting(code):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 IN_A_NOTEBOOK = """
+import os
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-import os
 os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-shell = InteractiveShell.instance()
+shell, results = InteractiveShell.instance(), []
+format_result = shell.displayhook.compute_format_data
+shell.displayhook.compute_format_data = lambda value: results.append(format_result(value)) or results[-1]
 shell.run_cell("import pandas as pd; from gamekit.analysis import plot")
 shell.run_cell("f = pd.DataFrame({'a': ['x', 'y'], 'win_rate': [0.2, 0.4], 'turns': [3, 4]})")
 for cell in ("plot.dots(f, 'a', 'win_rate')", "plot.dots(f, 'a', ['win_rate', 'turns'])",
              "g = plot.dots(f, 'a', ['win_rate', 'turns'])", "g", "f.plot.bar(x='a', y='turns')",
-             "g = plot.save(plot.dots(f, 'a', 'win_rate'), PATH)"):
+             "g = plot.save(plot.dots(f, 'a', 'win_rate'), 'figure')"):
+    results.clear()
     with capture_output() as out:
-        shell.run_cell(cell.replace("PATH", repr(os.devnull + "x" if False else "figure")))
-    print(sum("image/png" in one.data for one in out.outputs), end=" ")
+        shell.run_cell(cell)
+    shown = [one.data for one in out.outputs] + [data for data, _ in results]
+    print(sum("image/png" in data for data in shown), end=" ")
 """
 
 

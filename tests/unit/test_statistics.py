@@ -69,7 +69,7 @@ def computed(kind, given):
         return {"elo": elo[given["of"]] - elo.get(given.get("to"), 0), "error": error[given["of"]]}
     found = strength(counts)
     errors = {"error": found.elo_high - found.elo_low, "nelo_error": found.nelo_high - found.nelo_low}
-    return vars(found) | {name: width / 2 for name, width in errors.items()}
+    return found._asdict() | {name: width / 2 for name, width in errors.items()}
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_sprt_on_games_keeps_its_error_rates():
 def test_sprt_does_not_decide_on_the_first_games():
     test = SPRT(0, 10)
     for _ in range(5):
-        assert test.add(1.0) is None
+        assert test.add_until_decided([1.0]) is None
     assert test.counts == [0, 0, 5]
 
 
@@ -331,7 +331,7 @@ def test_many_at_once_decide_as_one_by_one(model, bias):
     scores = np.random.default_rng(3).binomial(4, bias, 400) / 4
     many, single = SPRT(0, 60, model=model, counts=[0] * 5), SPRT(0, 60, model=model, counts=[0] * 5)
     number = many.add_until_decided(scores)
-    one_by_one = next(i for i, score in enumerate(scores, 1) if single.add(score))
+    one_by_one = next(i for i, score in enumerate(scores, 1) if single.add_until_decided([score]))
     assert number == one_by_one == sum(many.counts)
     assert many.to_dict() == single.to_dict()
     assert many.decision == ("elo1" if bias > 0.5 else "elo0")
@@ -382,4 +382,4 @@ def test_sprt_refuses_models_counts_and_scores():
     with pytest.raises(GamekitError, match="three or five"):
         SPRT(0, 5, counts=[0] * 4)
     with pytest.raises(GamekitError, match="from 0 to 1"):
-        SPRT(0, 5).add(1.5)
+        SPRT(0, 5).add_until_decided([1.5])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gamekit.analysis.summaries import both_sides, elo, mean, paired, rate, ratings, sprt, sprt_prefix, win_rates
+from gamekit.analysis.summaries import both_sides, elo, mean, paired, rate, ratings, sprt, win_rates
 from gamekit.errors import GamekitError
 from gamekit.statistics import SPRT, llr, mean_interval, strength, wilson
 
@@ -68,8 +68,8 @@ def sweep(meetings, games=20, *, swap=True, deterministic=False, seed=0, score=N
 def searches(players=("a", "b"), positions=30, sampled=True, **columns):
     """A frame as `gk.searches` makes it, with twice the nodes for each next player."""
     rows = [
-        {"game": "conga", "player": player, "position": f"p{i}", "ply": 4, "sampled": sampled, "generated": (50 + i) * 2**k,
-         "kept": (i + k) % 3 > 0, "deterministic": True}
+        {"game": "conga", "player": player, "position": f"p{i}", "ply": 4, "sampled": sampled,
+         "generated": (50 + i) * 2**k, "kept": (i + k) % 3 > 0, "deterministic": True}
         for k, player in enumerate(players)
         for i in range(positions)
     ]  # fmt: skip
@@ -169,6 +169,46 @@ def test_replayed_deterministic_games_have_no_interval():
     assert not withheld(only(win_rates(frame)), "win_rate", "points", "turns")
 
 
+def test_a_single_replay_withholds_the_interval():
+    frame = sweep([("m1", "leftmost")], deterministic=True)
+    frame.loc[19, "moves_id"] = frame.loc[0, "moves_id"]
+    row = only(win_rates(frame))
+    assert (row.games, row.distinct) == (20, 19)
+    assert withheld(row, "win_rate", "points", "turns")
+
+
+@pytest.mark.parametrize("opponent", ["m1", "w1"])
+def test_one_function_under_two_names_replays_its_games_when_seats_are_swapped(opponent):
+    """Game, player, opponent and moves make a game: who is said to move first does not."""
+    frame = sweep([("m1", opponent)], deterministic=True, score=lambda *a: float(a[3]))
+    frame["moves_id"] = frame.pair
+    row = only(win_rates(frame))
+    assert (row.games, row.distinct) == (20, 10)
+    assert withheld(row, "win_rate", "points", "turns")
+    assert withheld(only(elo(frame)), "elo", "nelo")
+    assert win_rates(frame, "player_first").win_rate_low.notna().all()  # no group has both games of a pair
+    if opponent == "w1":
+        table = ratings(frame)  # counts each game of a replay once, so seats stay balanced
+        assert table.elo.tolist() == pytest.approx([0, 0])
+        assert (table.elo_low < 0).all()
+
+
+def test_the_same_moves_of_other_players_are_no_replay():
+    frames = [sweep([(player, "leftmost")], deterministic=True) for player in ("m1", "w1")]
+    frame = pd.concat(frames).assign(moves_id=[*range(20), *range(20)])
+    assert not withheld(only(win_rates(frame)), "win_rate", "points", "turns")
+
+
+def test_moves_of_one_game_are_one_sample():
+    game = sweep([("m1", "leftmost")], 20, opening=range(20)).drop(columns=["moves_id"])
+    moves = pd.concat([game.assign(ply=ply, generated=10 * ply + game.pair) for ply in range(1, 6)])
+    row = only(mean(moves, "generated"))
+    assert row.n == 100
+    assert (row.generated, row.generated_low, row.generated_high) == pytest.approx(mean_interval(30 + game.pair))
+    assert not withheld(only(mean(moves.assign(deterministic=True), "generated")), "generated")
+    assert withheld(only(mean(moves.assign(deterministic=True, opening=""), "generated")), "generated")
+
+
 def test_one_replayed_group_leaves_the_others_alone():
     fixed, free = sweep([("m1", "x")], deterministic=True, moves_id=1), sweep([("m2", "x")])
     table = win_rates(pd.concat([fixed, free]), "player")
@@ -206,7 +246,9 @@ def test_listed_positions_are_no_sample():
     assert withheld(only(mean(frame, "generated")), "generated")
     assert withheld(row := only(paired(frame, "player", "a", "generated")), "difference")
     assert math.isnan(row.p_value)
-    assert not withheld(mean(pd.concat([frame, searches()]), "generated", "sampled").iloc[1], "generated")
+    both = pd.concat([frame, searches()])
+    assert mean(both, "generated", "sampled").generated_low.isna().tolist() == [True, False]
+    assert withheld(only(mean(both, "generated")), "generated")
 
 
 def test_a_match_stopped_early_has_no_interval():
@@ -257,7 +299,7 @@ def test_both_sides_do_not_give_a_players_parameter_to_the_opponent():
 def test_one_side_of_a_round_robin_is_refused(by):
     frame = sweep(ROUND_ROBIN)
     for summary in (win_rates, elo, lambda f, by: mean(f, "turns", by)):
-        with pytest.raises(GamekitError, match="gk.both_sides"):
+        with pytest.raises(GamekitError, match=r"gk\.both_sides"):
             summary(frame, by)
     assert len(win_rates(both_sides(frame), by)) == len(both_sides(frame)[by].drop_duplicates())
 
@@ -374,6 +416,13 @@ def test_paired_by_groups():
     assert alone.difference.isna().tolist() == [False, False, True, True]
 
 
+def test_paired_keeps_players_without_the_parameter():
+    frame = sweep([("a1", "random"), ("random", "random")], 20)
+    row = only(paired(frame, "depth", 1))
+    assert pd.isna(row.depth)
+    assert row.pairs == 10
+
+
 def test_paired_refuses_to_compare_one_player_with_two():
     frame = sweep([("a1", "random"), ("a2", "random"), ("b1", "random")])
     with pytest.raises(GamekitError, match="differ in rows per game"):
@@ -419,7 +468,7 @@ def test_elo_counts_pairs():
     counts = [int((scores == x / 2).sum()) for x in range(5)]
     assert (row.model, row.games, row.left_out) == ("pentanomial", 60, 1)
     assert row[["pairs_0", "pairs_half", "pairs_1", "pairs_1half", "pairs_2"]].tolist() == counts
-    for name, value in vars(strength(counts)).items():
+    for name, value in strength(counts)._asdict().items():
         assert row[name] == pytest.approx(value)
 
 
@@ -441,12 +490,11 @@ def test_sprt_of_a_frame():
     row = only(sprt(frame, 0, 20))
     assert list(row.index) == ["outcomes", "pairs", "llr", "lower", "upper", "decision"]
     assert (row.outcomes, row.decision) == (5, "elo1")
-    assert row.pairs == sprt_prefix(frame, 0, 20) < 200
+    assert row.pairs < 200
     assert row.llr >= row.upper == SPRT(0, 20).bounds[1]
     shuffled = frame.sample(frac=1, random_state=3)
     assert only(sprt(shuffled, 0, 20)).to_dict() == row.to_dict()  # the order of the rows does not matter
     start = frame[frame.pair < row.pairs - 1]
-    assert sprt_prefix(start, 0, 20) is None
     assert only(sprt(start, 0, 20)).decision == ""
     assert only(sprt(start, 0, 20)).pairs == row.pairs - 1
 
@@ -481,7 +529,7 @@ def test_a_hundred_thousand_pairs_are_quick():
                           "deterministic": False, "points": np.random.default_rng(1).integers(3, size=200_000) / 2,
                           })  # fmt: skip
     start = time.perf_counter()
-    assert sprt_prefix(frame, -0.01, 0.01) is None
+    assert only(sprt(frame, -0.01, 0.01)).decision == ""
     assert time.perf_counter() - start < 5
 
 
@@ -490,7 +538,7 @@ def test_a_hundred_thousand_pairs_are_quick():
 
 @pytest.mark.parametrize(("call", "message"), [
     (lambda f: win_rates(f, "heuristics"), "'heuristics' is missing; did you mean 'heuristic'"),
-    (lambda f: win_rates(f.drop(columns="termination")), "'termination' is missing; the frame has game, "),
+    (lambda f: win_rates(f.drop(columns="result")), "'result' is missing; the frame has game, "),
     (lambda f: mean(f, "elapsed"), "'elapsed' is missing"),
     (lambda f: mean(f, "result"), "'result' does not hold numbers"),
     (lambda f: rate(f, "turns"), "'turns' is not yes/no; use gk.mean"),
