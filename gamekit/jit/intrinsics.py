@@ -27,37 +27,30 @@ def block(size: int) -> int:
     return -(-size // BLOCK) * BLOCK
 
 
-# ---------------------------------------------------------------- intrinsics
+def caller(sig):
+    """For compiled code: `call(address, …)` calls the compiled function of this signature at an address.
 
-
-def calls(sig):
-    """Code that calls the compiled function at an address; its exceptions pass through."""
+    Its exceptions pass through.
+    """
 
     def codegen(context, builder, _signature, args):
         convention = context.call_conv
         pointer = convention.get_function_type(sig.return_type, sig.args).as_pointer()
         function = builder.inttoptr(args[0], pointer)
-        status, result = convention.call_function(builder, function, sig.return_type, sig.args, args[1:])
+        arguments = cgutils.unpack_tuple(builder, args[1])
+        status, result = convention.call_function(builder, function, sig.return_type, sig.args, arguments)
         with cgutils.if_unlikely(builder, status.is_error):
             convention.return_status_propagate(builder, status)
         return result
 
-    return sig.return_type(types.intp, *sig.args), codegen
+    @intrinsic
+    def call(_typing, function, *arguments):
+        return sig.return_type(types.intp, types.BaseTuple.from_types(sig.args)), codegen
+
+    return call
 
 
-@intrinsic
-def call_moves(_typing, function, position, out):
-    return calls(MOVES)
-
-
-@intrinsic
-def call_play(_typing, function, position, move):
-    return calls(PLAY)
-
-
-@intrinsic
-def call_leaf(_typing, function, position, player, weights):
-    return calls(LEAF)
+call_moves, call_play, call_leaf = caller(MOVES), caller(PLAY), caller(LEAF)
 
 
 @intrinsic

@@ -18,7 +18,7 @@ from numba import carray, types
 from ..core import Game, Leaf, Position
 from ..errors import GamekitError
 from ..jit.compiled import Compiled
-from ..jit.intrinsics import calls, helper, intrinsic, pointer
+from ..jit.intrinsics import caller, helper, pointer
 from . import workspace as w
 from .inner_loop import walk
 from .kernel import call_search, search
@@ -118,10 +118,7 @@ def forget(row, switch, register, counts, plies):
 
 deepening = Compiled(_deepen, DEEPEN, f"{__name__}.deepen")
 
-
-@intrinsic
-def call_deepen(_typing, function, at):
-    return calls(DEEPEN)
+call_deepen = caller(DEEPEN)
 
 
 @helper

@@ -11,7 +11,7 @@ from numba import carray, types
 
 from ..core import DRAW, RUNNING, WON
 from ..jit.compiled import Compiled
-from ..jit.intrinsics import ahead, call_leaf, call_moves, call_play, calls, copy_blocks, helper, intrinsic, pointer
+from ..jit.intrinsics import ahead, call_leaf, call_moves, call_play, caller, copy_blocks, helper, pointer
 from . import workspace as w
 from .table import DECIDED, WIN
 from .workspace import numbers_of, row_at
@@ -118,10 +118,7 @@ def _walk(at, base):
 
 walk = Compiled(_walk, WALK, f"{__name__}.walk")
 
-
-@intrinsic
-def call_walk(_typing, function, at, base):
-    return calls(WALK)
+call_walk = caller(WALK)
 
 
 @helper(forceinline=True)

@@ -21,7 +21,7 @@ from numba import carray, types
 
 from ..core import RUNNING
 from ..jit.compiled import Compiled
-from ..jit.intrinsics import address, call_leaf, call_moves, call_play, calls, copy_blocks, intrinsic, pointer
+from ..jit.intrinsics import address, call_leaf, call_moves, call_play, caller, copy_blocks, pointer
 from . import workspace as w
 from .inner_loop import call_walk, settled
 from .ordering import BEST, CENTRE, FRONT, HISTORY, NODE, REPORT, by_rank, by_score, learned, remember_cut, to_front
@@ -268,7 +268,4 @@ def _search(at):
 
 search = Compiled(_search, SEARCH, f"{__name__}.search")
 
-
-@intrinsic
-def call_search(_typing, function, at):
-    return calls(SEARCH)
+call_search = caller(SEARCH)
