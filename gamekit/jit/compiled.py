@@ -56,7 +56,7 @@ class Compiled:
         if self._entry is not None:
             return
         _spare_scipy()
-        dispatcher = njit(nogil=True)(self.function)
+        dispatcher: Any = njit(nogil=True)(self.function)
         if self.name:
             dispatcher._cache = Cache(self.name, code_digest(self.module))
         dispatcher.compile(self.signature)

@@ -87,7 +87,7 @@ def look_up(s, ply):
     """(known, value, move): what the table has of the position at a new node, which begins here."""
     frame = s.frames[ply]
     frame.low, frame.high, frame.line = frame.alpha, frame.beta, 0
-    value, remembered = 0.0, -1
+    value, remembered = 0.0, np.int64(-1)
     if not s.use_table:
         return False, value, remembered
     frame.key = digest(s.words, ply * s.size >> 3, s.switch[w.IDENTITY])
@@ -164,7 +164,12 @@ def try_moves(s, ply, turn, maximising, returned, value):
     while True:
         if returned:
             move = s.lists[start + index - 1]
-            if better(s, ply, move, value, best, maximising):
+            better = value > best if maximising else value < best
+            if ply == 0:  # ties are broken
+                s.values[s.place[move]] = value
+                if value == best and (frame.move < 0 or preferred(s.place, move, frame.move, s.switch[w.TIES])):
+                    better = True
+            if better:
                 best, frame.move = value, move
                 if not deepest:
                     keep_line(s.lines, ply * s.plies, s.plies, move, under.line)
@@ -215,18 +220,9 @@ def try_moves(s, ply, turn, maximising, returned, value):
 
 
 @helper(forceinline=True)
-def better(s, ply, move, value, best, maximising):
-    """Whether a move is worth more to the side to move than the best so far; at the root, ties are broken."""
-    if ply > 0:
-        return value > best if maximising else value < best
-    s.values[s.place[move]] = value
-    return value > best or (value == best and (s.frames[0].move < 0 or preferred(s, move)))
-
-
-@helper(forceinline=True)
-def preferred(s, move):
+def preferred(place, move, best, ties):
     """Whether a root move goes before the best one so far if it is worth as much."""
-    return (s.place[move] < s.place[s.frames[0].move]) != (s.switch[w.TIES] == w.LAST)
+    return (place[move] < place[best]) != (ties == w.LAST)
 
 
 @helper(forceinline=True)
@@ -235,7 +231,9 @@ def descend(s, ply):
     frame, under = s.frames[ply], s.frames[ply + 1]
     under.alpha, under.beta, under.entry, under.first, under.count = frame.alpha, frame.beta, 0, 0, 0
     rivals = ply == 0 and s.prune and frame.move >= 0  # an equal value may take its place: it must show as equal
-    if rivals and (s.switch[w.TIES] == w.RANDOM or preferred(s, s.lists[frame.index - 1])):
+    if rivals and (
+        s.switch[w.TIES] == w.RANDOM or preferred(s.place, s.lists[frame.index - 1], frame.move, s.switch[w.TIES])
+    ):
         under.alpha = np.nextafter(frame.best, -np.inf)
     if s.front and frame.first > 0:
         entry = s.tree[frame.first + frame.index - 1]
