@@ -99,6 +99,22 @@ def copy_blocks(_typing, to, source, size):
     return types.void(types.voidptr, types.voidptr, types.intp), codegen
 
 
+@intrinsic
+def prefetch(_typing, table, slot):
+    """Ask for a table entry early: memory answers while the other moves are being looked at."""
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        where = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t)
+        int32 = cgutils.int32_t
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, int32, int32, int32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [where, int32(0), int32(3), int32(1)])
+        return context.get_dummy_value()
+
+    return types.void(table, types.uint64), codegen
+
+
 _clock_gettime: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.voidptr))
 _MONOTONIC = np.int32(time.CLOCK_MONOTONIC)
 
