@@ -88,5 +88,5 @@ class Cache(NullCache):
                 out.write(hashlib.sha256(payload).digest() + payload)
             os.replace(out.name, file)
         except OSError as error:
-            why = f"gamekit's compile cache {cache_folder()} cannot be written ({error.strerror}); compiling in every process"
-            _warn_once("unwritable", why)
+            why = f"cannot be written ({error.strerror}); compiling in every process"
+            _warn_once("unwritable", f"gamekit's compile cache {cache_folder()} {why}")

@@ -44,52 +44,40 @@ class Compiled:
     global must never be answered from an old compilation).
     """
 
-    def __init__(
-        self,
-        function: Callable,
-        signature: Any,
-        name: str | None = None,
-        module: str | None = None,
-        boundscheck: bool = False,
-    ):
+    def __init__(self, function: Callable, signature: Any, name: str | None = None, module: str | None = None):
         """`module` is where the code comes from, if not from the function's own module."""
         self.function, self.signature, self.name = function, signature, name
         self.module = module or function.__module__
-        self._options: dict[str, Any] = {"nogil": True, "boundscheck": boundscheck}
-        self._address: int | None = None
+        self._address = 0
         self._entry: Any = None
 
-    def _compile(self) -> None:
+    def prepare(self) -> None:
+        """Compile now, so that no clock runs meanwhile."""
+        if self._entry is not None:
+            return
         _spare_scipy()
-        dispatcher = njit(**self._options)(self.function)
+        dispatcher: Any = njit(nogil=True)(self.function)
         if self.name:
             dispatcher._cache = Cache(self.name, code_digest(self.module))
-        arguments = self.signature.args if hasattr(self.signature, "args") else self.signature
         dispatcher.compile(self.signature)
         dispatcher.disable_compile()
-        result = dispatcher.overloads[tuple(arguments)]
+        result = dispatcher.overloads[tuple(self.signature.args)]
         self._address = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
         self._entry = dispatcher
 
     @property
     def address(self) -> int:
-        if self._address is None:
-            self._compile()
-        assert self._address is not None
+        """Where the machine code lies."""
+        self.prepare()
         return self._address
-
-    def prepare(self) -> None:
-        """Compile now, so that no clock runs meanwhile."""
-        if self._entry is None:
-            self._compile()
 
     def __call__(self, *arguments: Any) -> Any:
         if self._entry is None:
-            self._compile()
+            self.prepare()
         return self._entry(*arguments)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_address": None, "_entry": None}
+        return {**self.__dict__, "_address": 0, "_entry": None}
 
 
 def compiled(*arguments: Any, returns: Any = types.int64) -> Callable[[Callable], Compiled]:

@@ -27,37 +27,30 @@ def block(size: int) -> int:
     return -(-size // BLOCK) * BLOCK
 
 
-# ---------------------------------------------------------------- intrinsics
+def caller(sig):
+    """For compiled code: `call(address, …)` calls the compiled function of this signature at an address.
 
-
-def calls(sig):
-    """Code that calls the compiled function at an address; its exceptions pass through."""
+    Its exceptions pass through.
+    """
 
     def codegen(context, builder, _signature, args):
         convention = context.call_conv
         pointer = convention.get_function_type(sig.return_type, sig.args).as_pointer()
         function = builder.inttoptr(args[0], pointer)
-        status, result = convention.call_function(builder, function, sig.return_type, sig.args, args[1:])
+        arguments = cgutils.unpack_tuple(builder, args[1])
+        status, result = convention.call_function(builder, function, sig.return_type, sig.args, arguments)
         with cgutils.if_unlikely(builder, status.is_error):
             convention.return_status_propagate(builder, status)
         return result
 
-    return sig.return_type(types.intp, *sig.args), codegen
+    @intrinsic
+    def call(_typing, function, *arguments):
+        return sig.return_type(types.intp, types.BaseTuple.from_types(sig.args)), codegen
+
+    return call
 
 
-@intrinsic
-def call_moves(_typing, function, position, out):
-    return calls(MOVES)
-
-
-@intrinsic
-def call_play(_typing, function, position, move):
-    return calls(PLAY)
-
-
-@intrinsic
-def call_leaf(_typing, function, position, player, weights):
-    return calls(LEAF)
+call_moves, call_play, call_leaf = caller(MOVES), caller(PLAY), caller(LEAF)
 
 
 @intrinsic
@@ -104,6 +97,22 @@ def copy_blocks(_typing, to, source, size):
         return context.get_dummy_value()
 
     return types.void(types.voidptr, types.voidptr, types.intp), codegen
+
+
+@intrinsic
+def prefetch(_typing, table, slot):
+    """Ask for a table entry early: memory answers while the other moves are being looked at."""
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        where = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t)
+        int32 = cgutils.int32_t
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, int32, int32, int32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [where, int32(0), int32(3), int32(1)])
+        return context.get_dummy_value()
+
+    return types.void(table, types.uint64), codegen
 
 
 _clock_gettime: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.voidptr))

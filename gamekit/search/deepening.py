@@ -10,21 +10,21 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from numba import carray, types
+from numba import types
 
 from ..core import Game, Leaf, Position
 from ..errors import GamekitError
 from ..jit.compiled import Compiled
-from ..jit.intrinsics import calls, helper, intrinsic, pointer
+from ..jit.intrinsics import caller, helper
 from . import workspace as w
 from .inner_loop import walk
 from .kernel import call_search, search
 from .ordering import FRONT
-from .table import DECIDED, ENTRY
-from .workspace import Workspace, numbers_of, row_at
+from .table import DECIDED
+from .workspace import Workspace
 
 DEEPEST = 100  # plies; no search here comes near
 TIES = ("first", "random", "last")  # which of several best moves is played
@@ -32,16 +32,8 @@ SLICE = 0.004  # seconds between two looks at the clock
 MOST = 1 << 24  # nodes between two looks, however fast they are
 KNOWN = 1 << 16  # searched positions kept where they come back
 SOON = 4096  # nodes, at most, to the first look in a new search or depth: its evaluations may be slower
-NAMES = (
-    "generated",
-    "expanded",
-    "leaves",
-    "cutoffs",
-    "first_move_cutoffs",
-    "table_probes",
-    "table_hits",
-    "table_cutoffs",
-)
+NAMES: tuple[str, ...] = ("generated", "expanded", "leaves", "cutoffs", "first_move_cutoffs")  # of the counters
+NAMES += ("table_probes", "table_hits", "table_cutoffs")
 
 
 @dataclass
@@ -54,8 +46,8 @@ class Found:
     line: list[int]
     values: np.ndarray
     stopped_by: str
-    counters: dict[str, int] = field(default_factory=dict)
-    by_ply: list[int] = field(default_factory=list)
+    counters: dict[str, int]
+    by_ply: list[int]
 
 
 DEEPEN = types.int32(types.intp)
@@ -63,65 +55,51 @@ DEEPEN = types.int32(types.intp)
 
 def _deepen(at):
     """Search from the first depth to the last, or until the game is decided; or go on where it was paused."""
-    row = row_at(at)
-    switch, register = numbers_of(row, w.SWITCH, w.SWITCHES), numbers_of(row, w.REGISTER, w.REGISTERS)
-    counts, plies = numbers_of(row, w.COUNTS, w.COUNTERS), row[w.ROOM]
-    frames = carray(pointer(row[w.FRAMES]), (plies,), w.FRAME)
-    lines = carray(pointer(row[w.LINES]), (plies,), np.int32)
-    line = carray(pointer(row[w.FOUND_LINE]), (plies,), np.int32)
-    values = carray(pointer(row[w.VALUES]), (switch[w.WIDTH],), np.float64)
-    found = carray(pointer(row[w.FOUND]), (1 + switch[w.WIDTH],), np.float64)
+    s = w.view_at(at)
+    switch, register = s.switch, s.register
     if register[w.PHASE] == w.FRESH:
-        forget(row, switch, register, counts, plies)
+        forget(s)
         switch[w.DEPTH], register[w.FOUND_DEPTH], register[w.PHASE] = register[w.FIRST_DEPTH], 0, w.BETWEEN
     while True:
         if register[w.PHASE] == w.BETWEEN:
-            if counts[w.GENERATED] >= register[w.LIMIT]:
+            if s.counts[w.GENERATED] >= register[w.LIMIT]:
                 return w.PAUSED
             register[w.PLY], register[w.PHASE] = 0, w.ENTER
-        result = call_search(row[w.SEARCH_AT], at)
+        result = call_search(s.row[w.SEARCH_AT], at)
         if result != w.DONE:
             return result
-        root, depth = frames[0], switch[w.DEPTH]
+        root, depth = s.frames[0], switch[w.DEPTH]
         register[w.FOUND_DEPTH], register[w.FOUND_MOVE], register[w.FOUND_LENGTH] = depth, root.move, root.line
-        found[0] = root.best
+        s.found[0] = root.best
         for i in range(root.count):
-            found[1 + i] = values[i]
+            s.found[1 + i] = s.values[i]
         for i in range(root.line):
-            line[i] = lines[i]
+            s.found_line[i] = s.lines[i]
         register[w.PHASE] = w.BETWEEN
         if depth == register[w.LAST_DEPTH] or (switch[w.WIN_BONUS] != 0 and abs(root.best) > DECIDED):
             return w.DONE
         switch[w.DEPTH] += 1
-        register[w.LIMIT] = min(register[w.LIMIT], counts[w.GENERATED] + SOON)
+        register[w.LIMIT] = min(register[w.LIMIT], s.counts[w.GENERATED] + SOON)
 
 
 @helper
-def forget(row, switch, register, counts, plies):
+def forget(s):
     """Before a search: counters at zero, and nothing known of other positions unless it is to be kept."""
-    for i in range(w.COUNTERS):
-        counts[i] = 0
-    by_ply, history = numbers_of(row, w.BY_PLY, plies), numbers_of(row, w.HISTORY, 2 * row[w.CODES])
-    killers = carray(pointer(row[w.KILLERS]), (2 * plies,), np.int32)
-    by_ply[:] = 0
-    history[:] = 0
-    killers[:] = -1
-    if register[w.KEEP]:
+    s.counts[:] = 0
+    s.by_ply[:] = 0
+    s.history[:] = 0
+    s.killers[:] = -1
+    if s.register[w.KEEP]:
         return
-    switch[w.STAMP] = switch[w.STAMP] % 255 + 1
-    if switch[w.STAMP] == 1:  # all stamps were used: none of the old ones may pass for a new one
-        table = carray(pointer(row[w.TABLE]), (row[w.TABLE_SIZE],), ENTRY)
-        for i in range(table.size):
-            table[i].stamp = 0
-    register[w.FREE], register[w.ROOT_FIRST], register[w.ROOT_COUNT] = 1, 0, 0
+    s.switch[w.STAMP] = s.switch[w.STAMP] % 255 + 1
+    if s.switch[w.STAMP] == 1:  # all stamps were used: none of the old ones may pass for a new one
+        for i in range(s.table.size):
+            s.table[i].stamp = 0
+    s.register[w.FREE], s.register[w.ROOT_FIRST], s.register[w.ROOT_COUNT] = 1, 0, 0
 
 
 deepening = Compiled(_deepen, DEEPEN, f"{__name__}.deepen")
-
-
-@intrinsic
-def call_deepen(_typing, function, at):
-    return calls(DEEPEN)
+call_deepen = caller(DEEPEN)
 
 
 @helper
@@ -156,26 +134,13 @@ class Search:
         self.game, self.deepen, self.reuse = game, deepen, reuse
         self.work = Workspace(game, order, table, megabytes)
         self.work.use(leaf)
-        self.counts, self.register, self.switch, row = (
-            self.work.counts,
-            self.work.register,
-            self.work.switch,
-            self.work.row,
-        )
-        for which, value in (
-            (w.PRUNE, prune),
-            (w.USE_TABLE, table),
-            (w.ORDER, order),
-            (w.WIN_BONUS, win_bonus),
-            (w.TIES, TIES.index(ties)),
-            (w.SIZE, game.size),
-            (w.WIDTH, game.width),
-            (w.IDENTITY, -(-game.identity // 8)),
-        ):
-            self.switch[which] = value
-        row[w.MOVES_AT] = moves if moves is not None else game._rules.moves.address
-        row[w.PLAY_AT], row[w.DEEPEN_AT] = game._rules.play.address, deepening.address
-        row[w.WALK_AT], row[w.SEARCH_AT] = walk.address, search.address
+        self.counts, self.register, self.switch = self.work.counts, self.work.register, self.work.switch
+        # in the order of the switches
+        switches = (prune, table, order, win_bonus, TIES.index(ties), game.size, game.width, -(-game.identity // 8))
+        self.switch[w.PRUNE : w.STAMP] = switches
+        rules = game._rules.moves.address if moves is None else moves, game._rules.play.address
+        self.work.row[: w.LEAF_AT] = rules
+        self.work.row[w.WALK_AT : w.WEIGHTS] = walk.address, search.address, deepening.address
         self.slice = 16  # nodes
         self.busy = threading.Lock()  # held while it works: two threads at once would write into each other's tree
         # Positions of a game without bound come back: what their searches came to, kept by `matches.whole_game`.
@@ -233,23 +198,6 @@ class Search:
         last = min(depth or DEEPEST, left or DEEPEST, DEEPEST)
         return (1 if self.deepen or depth is None else last), last
 
-    def run(
-        self,
-        position: Position,
-        depth: int | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> Found:
-        """The best move within the limits; always a move, from the last depth that was finished."""
-        started = time.monotonic()
-        if position.winner is not None:
-            raise GamekitError("the game is over: there is no move to search for")
-        if depth is not None and depth < 1:
-            raise GamekitError(f"depth={depth} is not allowed; depth is at least 1")
-        with self.held():
-            return self._run(position, depth, nodes, None if seconds is None else started + seconds, stop)
-
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
         """Nobody else may use this searcher meanwhile."""
@@ -260,33 +208,42 @@ class Search:
         finally:
             self.busy.release()
 
-    def _run(
+    def run(
         self,
         position: Position,
-        depth: int | None,
-        nodes: int | None,
-        deadline: float | None,
-        stop: Callable[[], bool] | None,
+        depth: int | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        stop: Callable[[], bool] | None = None,
     ) -> Found:
-        work, register = self.work, self.register
-        first, last = self.depths(depth, self.game.left(position.data))
-        work.make_room(last)
-        work.top[:] = position.data
-        self._begin(position)
-        self.switch[w.ME], register[w.FIRST_DEPTH], register[w.LAST_DEPTH] = position.turn, first, last
-        self.slice = min(self.slice, SOON if deadline is None and stop is None else 16)
-        reason = self._within(nodes, deadline, stop)
-        codes, depth = position.codes(), register.item(w.FOUND_DEPTH)
-        if depth:
-            line = work.found_line[: register.item(w.FOUND_LENGTH)].tolist()
-            values = work.found[1 : 1 + len(codes)].copy()
-            found = Found(register.item(w.FOUND_MOVE), work.found.item(0), depth, line, values, reason)
-        else:  # nothing finished: the best so far, if there is one
+        """The best move within the limits; always a move, from the last depth that was finished."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        if position.winner is not None:
+            raise GamekitError("the game is over: there is no move to search for")
+        if depth is not None and depth < 1:
+            raise GamekitError(f"depth={depth} is not allowed; depth is at least 1")
+        with self.held():
+            work, register = self.work, self.register
+            first, last = self.depths(depth, self.game.left(position.data))
+            work.make_room(last)
+            work.top[:] = position.data
+            self._begin(position)
+            self.switch[w.ME], register[w.FIRST_DEPTH], register[w.LAST_DEPTH] = position.turn, first, last
+            self.slice = min(self.slice, SOON if deadline is None and stop is None else 16)
+            reason = self._within(nodes, deadline, stop)
+            return self._found(position.codes(), last, reason)
+
+    def _found(self, codes: tuple[int, ...], last: int, reason: str) -> Found:
+        work, depth = self.work, self.register.item(w.FOUND_DEPTH)
+        counters = dict(zip(NAMES, self.counts.tolist(), strict=True))
+        by_ply = work.by_ply[1 : last + 1].tolist()
+        if not depth:  # nothing finished: the best so far, if there is one
             best = work.frames[0]["move"].item()
-            found = Found(best if best >= 0 else codes[0], None, 0, [], np.empty(0), reason)
-        found.counters = dict(zip(NAMES, self.counts.tolist(), strict=False))
-        found.by_ply = work.by_ply[1 : last + 1].tolist()
-        return found
+            return Found(best if best >= 0 else codes[0], None, 0, [], np.empty(0), reason, counters, by_ply)
+        line = work.found_line[: self.register.item(w.FOUND_LENGTH)].tolist()
+        values = work.found[1 : 1 + len(codes)].copy()
+        move, value = self.register.item(w.FOUND_MOVE), work.found.item(0)
+        return Found(move, value, depth, line, values, reason, counters, by_ply)
 
     def _within(self, nodes: int | None, deadline: float | None, stop: Callable[[], bool] | None) -> str:
         """Search until the end or a limit; why it stopped."""

@@ -11,7 +11,7 @@ from numba import carray, types
 
 from ..core import DRAW, RUNNING, WON
 from ..jit.compiled import Compiled
-from ..jit.intrinsics import ahead, call_leaf, call_moves, call_play, calls, copy_blocks, helper, intrinsic, pointer
+from ..jit.intrinsics import ahead, call_leaf, call_moves, call_play, caller, copy_blocks, helper, pointer
 from . import workspace as w
 from .table import DECIDED, WIN
 from .workspace import numbers_of, row_at
@@ -35,7 +35,7 @@ def _walk(at, base):
     frames, lines = carray(pointer(row[w.FRAMES]), (1,), w.FRAME), carray(pointer(row[w.LINES]), (1,), np.int32)
     me, depth, size, width = np.int32(switch[w.ME]), switch[w.DEPTH], switch[w.SIZE], switch[w.WIDTH]
     prune, win_bonus = switch[w.PRUNE] != 0, switch[w.WIN_BONUS] != 0
-    left, expanded, leaves, horizon = register[w.LIMIT] - counts[w.GENERATED], 0, 0, 0
+    left, expanded, leaves = register[w.LIMIT] - counts[w.GENERATED], 0, 0
     ply, returned, value, result = register[w.PLY], False, 0.0, w.DONE
     while True:
         frame, under = frames[np.uint64(ply)], frames[np.uint64(ply + 1)]
@@ -68,8 +68,6 @@ def _walk(at, base):
                 if status != RUNNING and win_bonus:
                     value = settled(status, maximising, child)
                 else:
-                    if status == RUNNING:
-                        horizon += 1
                     value = call_leaf(leaf_at, made, me, weights)
                     if not abs(value) < DECIDED:
                         result = w.BAD_VALUE
@@ -81,10 +79,7 @@ def _walk(at, base):
                     keep_line(lines, ply * room, room, frame.move, under.line)
                     frame.line = under.line + 1
             if prune:
-                if maximising:
-                    alpha = max(alpha, best)
-                else:
-                    beta = min(beta, best)
+                alpha, beta = narrowed(alpha, beta, best, maximising)
                 if alpha >= beta:
                     counts[w.CUTOFFS] += 1
                     if index == np.uint64(1):
@@ -112,16 +107,18 @@ def _walk(at, base):
     counts[w.GENERATED] = register[w.LIMIT] - left
     counts[w.EXPANDED] += expanded
     counts[w.LEAVES] += leaves
-    counts[w.HORIZON] += horizon
     return result
 
 
 walk = Compiled(_walk, WALK, f"{__name__}.walk")
 
+call_walk = caller(WALK)
 
-@intrinsic
-def call_walk(_typing, function, at, base):
-    return calls(WALK)
+
+@helper(forceinline=True)
+def narrowed(alpha, beta, best, maximising):
+    """The window after the side to move has found a move worth `best`."""
+    return (max(alpha, best), beta) if maximising else (alpha, min(beta, best))
 
 
 @helper(forceinline=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import from_dtype, types
+from numba import float64, from_dtype, int32, int64, intp, uint64
 
 from ..core import DRAW, RUNNING, WON, Game, Position
 from ..jit.compiled import compiled
@@ -17,6 +17,7 @@ from ..jit.intrinsics import address, call_moves, call_play, helper
 LONGEST = 1000  # plies of a playout; then it counts as a draw (Conga can go round for ever)
 NODE = np.dtype([("total", "f8"), ("visits", "i4"), ("move", "i4"), ("first", "i4"), ("count", "i4")])
 FREE, GENERATED, REGISTERS = range(3)
+RULES = intp, intp, uint64[::1], int64  # where the rules lie, room for two positions, words of one
 
 
 @helper
@@ -51,19 +52,7 @@ def play_out(moves_at, play_at, words, at, lists, random, status, mover, registe
     return 0
 
 
-@compiled(
-    types.intp,
-    types.intp,
-    types.uint64[::1],
-    types.int64,
-    types.int32[::1],
-    types.int32[::1],
-    types.float64[::1],
-    types.int64[::1],
-    types.uint64[::1],
-    types.int64,
-    types.int64[::1],
-)
+@compiled(*RULES, int32[::1], int32[::1], float64[::1], int64[::1], uint64[::1], int64, int64[::1])
 def flat(moves_at, play_at, words, block, root_moves, lists, sums, tries, random, playouts, register):
     """Playouts from the root: a uniform first move, then uniform play; +1, 0, −1 summed per first move."""
     me = to_move(words, 0)
@@ -80,19 +69,7 @@ def flat(moves_at, play_at, words, block, root_moves, lists, sums, tries, random
     return 0
 
 
-@compiled(
-    types.intp,
-    types.intp,
-    types.uint64[::1],
-    types.int64,
-    types.int32[::1],
-    types.Array(from_dtype(NODE), 1, "C"),
-    types.int32[:, ::1],
-    types.uint64[::1],
-    types.int64,
-    types.float64,
-    types.int64[::1],
-)
+@compiled(*RULES, int32[::1], from_dtype(NODE)[::1], int32[:, ::1], uint64[::1], int64, float64, int64[::1])
 def grow(moves_at, play_at, words, block, lists, tree, path, random, playouts, exploration, register):
     """Playouts that grow a tree (UCB1): down the most promising line, one new list of moves, a random game, back up.
 
@@ -112,10 +89,8 @@ def grow(moves_at, play_at, words, block, lists, tree, path, random, playouts, e
                 first = register[FREE]
                 register[FREE] += count
                 for i in range(count):
-                    tree[first + i].move = lists[i]
-                    tree[first + i].total = 0.0
-                    tree[first + i].visits = 0
-                    tree[first + i].first = 0
+                    new = tree[first + i]
+                    new.move, new.total, new.visits, new.first = lists[i], 0.0, 0, 0
                 tree[node].first, tree[node].count = first, count
             node, mover = select(tree, node, exploration, random), to_move(words, block)
             depth += 1
@@ -180,16 +155,16 @@ class MonteCarlo:
         self.register = np.zeros(REGISTERS, np.int64)
         self.path = np.zeros((LONGEST, 2), np.int32)
         self.tree = np.zeros(max(int(megabytes * 2**20 / NODE.itemsize), 4 * game.width), NODE) if tree else None
-        self._rules = game._rules.moves.address, game._rules.play.address
+        self._rules = game._rules.moves.address, game._rules.play.address, self.words, game.size // 8
         (grow if tree else flat).prepare()
 
     def run(
         self, position: Position, playouts: int | None, seconds: float | None, stop: Callable[[], bool] | None = None
     ) -> Played:
-        started, block = time.monotonic(), self.game.size // 8
-        codes = np.array(position.codes(), np.int32)
+        """Play until a limit is reached; with neither limit, until `stop` says so."""
+        started, codes = time.monotonic(), np.array(position.codes(), np.int32)
         sums, tries = np.zeros(codes.size), np.zeros(codes.size, np.int64)
-        self.words[:block] = position.data.view(np.uint64)
+        self.words[: self.game.size // 8] = position.data.view(np.uint64)
         self.register[:] = 0
         if self.tree is not None:
             self.tree[0] = (0.0, 0, 0, 0, 0)
@@ -198,21 +173,11 @@ class MonteCarlo:
         while playouts is None or done < playouts:
             now = portion if playouts is None else min(portion, playouts - done)
             before = time.monotonic()
-            if self.tree is None:
-                flat(*self._rules, self.words, block, codes, self.lists, sums, tries, self.random, now, self.register)
+            rules, lists, tree, random, register = self._rules, self.lists, self.tree, self.random, self.register
+            if tree is None:
+                flat(*rules, codes, lists, sums, tries, random, now, register)
             else:
-                grow(
-                    *self._rules,
-                    self.words,
-                    block,
-                    self.lists,
-                    self.tree,
-                    self.path,
-                    self.random,
-                    now,
-                    self.exploration,
-                    self.register,
-                )
+                grow(*rules, lists, tree, self.path, random, now, self.exploration, register)
             done += now
             clock = time.monotonic()
             if seconds is not None and clock - started >= seconds:
@@ -227,10 +192,13 @@ class MonteCarlo:
                 portion //= 2
         line: list[int] = []
         if self.tree is not None:
-            children = self.tree[self.tree[0]["first"] : self.tree[0]["first"] + self.tree[0]["count"]]
+            children, line = self._children(self.tree[0]), self._line()
             sums, tries = children["total"].copy(), children["visits"].astype(np.int64)
-            line = self._line()
         return Played(position.codes(), sums, tries, done, int(self.register[GENERATED]), line, reason)
+
+    def _children(self, node: np.void) -> np.ndarray:
+        assert self.tree is not None
+        return self.tree[node["first"] : node["first"] + node["count"]]
 
     def _line(self) -> list[int]:
         """The most visited path."""
@@ -238,7 +206,7 @@ class MonteCarlo:
         line: list[int] = []
         node = self.tree[0]
         while node["first"] and len(line) < 30:
-            children = self.tree[node["first"] : node["first"] + node["count"]]
+            children = self._children(node)
             node = children[int(children["visits"].argmax())]
             if node["visits"] == 0:
                 break

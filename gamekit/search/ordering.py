@@ -20,15 +20,6 @@ ORDERS = {
     "best": BEST,  # what was best here in the last search first
     "front": FRONT,  # the Connect-K report's lists: each new best moves to the front, and stays there
 }
-ABOUT = {
-    "none": "as the rules list the moves",
-    "centre": "from the middle outwards",
-    "sides": "from the edge inwards",
-    "report": "MIN from the middle, MAX from the sides (Connect Four report)",
-    "history": "killer moves, then moves that caused cuts elsewhere",
-    "best": "what was best here in the last search comes first",
-    "front": "a list per node; each new best moves to its front (Connect-K report)",
-}
 
 
 def order_flags(text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import types
+from numba import int32, int64, intp, uint64
 
 from ..core import RUNNING, Position, a_position
 from ..errors import GamekitError
@@ -11,18 +11,7 @@ from ..jit.compiled import compiled
 from ..jit.intrinsics import address, call_moves, call_play
 
 
-@compiled(
-    types.intp,
-    types.intp,
-    types.uint64[::1],
-    types.int64,
-    types.int64,
-    types.int32[::1],
-    types.int32[:, ::1],
-    types.int64,
-    types.int64,
-    types.int64[::1],
-)
+@compiled(intp, intp, uint64[::1], int64, int64, int32[::1], int32[:, ::1], int64, int64, int64[::1])
 def walk(moves_at, play_at, words, block, width, lists, cursor, depth, limit, counts):
     """Play every line to `depth` and count positions by ply; goes on where it paused; 1 when finished."""
     ply, generated = cursor[depth, 0], 0

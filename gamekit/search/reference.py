@@ -1,7 +1,8 @@
-"""The plain twin: the same search in readable Python, with a trace of every node.
+"""The reference search: the same search in readable Python, with a trace of every node.
 
 It teaches, it draws trees, and it judges: value, move and every counter equal those of the compiled
 search. It shares none of its code; positions come from the game, values from the uncompiled heuristic.
+Read `_Reference._node` first: it is minimax with alpha-beta pruning, and all else serves it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from ..core import Position, a_position
 from ..errors import GamekitError
 from ..heuristics import Heuristic, heuristic_of
 from .deepening import DEEPEST, NAMES, TIES
-from .ordering import order_flags
-from .table import DECIDED, ENTRY, WIN, entries
+from .ordering import NODE, order_flags
+from .table import DECIDED, WIN, entries
 
 
 @dataclass
@@ -35,14 +36,10 @@ class Node:
     why: str = ""
     best: bool = False
 
-    @property
-    def order(self) -> int:
-        return self.id
-
 
 @dataclass
 class Plain:
-    """What the plain search found."""
+    """What the reference search found."""
 
     code: int
     move: str
@@ -98,42 +95,33 @@ def search_plain(
     order_flags(order)
     if position.winner is not None:
         raise GamekitError("the game is over: there is no move to search for")
-    twin = _Twin(position, evaluate, prune, table, order, win_bonus, ties, nodes, megabytes, trace)
+    search = _Reference(position, evaluate, prune, table, order, win_bonus, ties, nodes, megabytes, trace)
     deepest = min(depth or DEEPEST, position.game.left(position.data) or DEEPEST, DEEPEST)
-    best: tuple[int, float | None, int, list[int]] = (position.codes()[0], None, 0, [])
-    stopped_by = "depth"
+    code, value, reached, stopped_by = position.codes()[0], None, 0, "depth"
+    line: list[int] = []
     for d in range(1 if deepen or depth is None else deepest, deepest + 1):
-        if nodes is not None and twin.count["generated"] >= nodes:
-            stopped_by = "nodes"
-            break
         try:
-            value, line = twin.iterate(d)
+            if nodes is not None and search.count["generated"] >= nodes:
+                raise _OutOfNodes
+            value, line = search.iterate(d)
         except _OutOfNodes:
             stopped_by = "nodes"
-            if best[2] == 0 and twin.so_far is not None:
-                best = (twin.so_far, None, 0, [])
+            if reached == 0 and search.so_far is not None:
+                code = search.so_far
             break
-        best = (line[0], value, d, line)
+        code, reached = line[0], d
         if win_bonus and abs(value) > DECIDED:
             stopped_by = "decided" if d < deepest else "depth"
             break
-    write = position.game.write
-    twin.mark_line(best[3])
-    by_ply = [twin.by_ply.get(ply, 0) for ply in range(1, deepest + 1)]
-    return Plain(
-        best[0],
-        write(best[0]),
-        best[1],
-        best[2],
-        [write(c) for c in best[3]],
-        twin.count,
-        by_ply,
-        stopped_by,
-        twin.trace,
-    )
+    search.mark_line(line)
+    by_ply, write = [search.by_ply.get(ply, 0) for ply in range(1, deepest + 1)], position.game.write
+    moves = [write(move) for move in line]
+    return Plain(code, write(code), value, reached, moves, search.count, by_ply, stopped_by, search.trace)
 
 
-class _Twin:
+class _Reference:
+    """One search: its switches, what it has learned, and what it has counted."""
+
     def __init__(self, root, evaluate, prune, table, order, win_bonus, ties, nodes, megabytes, trace):
         self.root, self.evaluate, self.me = root, evaluate, root.turn
         self.prune, self.use_values, self.win_bonus, self.ties, self.limit = prune, table, win_bonus, ties, nodes
@@ -147,7 +135,7 @@ class _Twin:
         self.history: dict[tuple[int, int], int] = {}
         self.killers: dict[int, list[int]] = {}
         self.lists: list[_Entry] | None = None  # of the root, with order `front`
-        self.room = int(megabytes * 2**20 / 24) - 1
+        self.room = int(megabytes * 2**20 / NODE.itemsize) - 1
         self.tracing, self.trace = trace, []
         self.so_far: int | None = None
 
@@ -167,7 +155,7 @@ class _Twin:
         low, high = alpha, beta
         remembered, key = None, None
         if self.use_table:
-            key = self._digest(position)
+            key = digest(position)
             found = self._probe(key)
             if found is not None:
                 remembered = found["move"]
@@ -181,22 +169,13 @@ class _Twin:
         place = {code: i for i, code in enumerate(position.codes())}
         best, best_code, line = (-math.inf if maximising else math.inf), None, []
         for tried, code in enumerate(list(moves), 1):
-            child_alpha = alpha
-            if (
-                ply == 0
-                and self.prune
-                and best_code is not None
-                and (self.ties == "random" or self._preferred(place[code], place[best_code]))
-            ):
-                child_alpha = math.nextafter(best, -math.inf)
+            child_alpha, preferred = alpha, False
+            if ply == 0 and best_code is not None:  # an equal value may replace the best: it must show as equal
+                preferred = (place[code] < place[best_code]) != (self.ties == "last")
+                if self.prune and (preferred or self.ties == "random"):
+                    child_alpha = math.nextafter(best, -math.inf)
             value, below = self._child(position, code, ply, child_alpha, beta, entry, node)
-            if ply == 0:
-                better = value > best or (
-                    value == best and (best_code is None or self._preferred(place[code], place[best_code]))
-                )
-            else:
-                better = value > best if maximising else value < best
-            if better:
+            if best_code is None or (value > best if maximising else value < best) or (preferred and value == best):
                 best, best_code, line = value, code, [code, *below]
                 if ply == 0:
                     self.so_far = code
@@ -216,10 +195,6 @@ class _Twin:
             entry.decided = (left, _from_here(best, ply))
         self._done(node, best)
         return best, line
-
-    def _preferred(self, one, other):
-        """Whether the move at one place goes before an equal one at another."""
-        return one > other if self.ties == "last" else one < other
 
     def _child(self, position, code, ply, alpha, beta, entry, parent):
         """(value, line) of a child: over, at the horizon, or searched in turn."""
@@ -297,13 +272,6 @@ class _Twin:
 
     # -------------------------------------------------------------------------- table
 
-    def _digest(self, position):
-        h, raw = 0x9E3779B97F4A7C15, position.data.tobytes()
-        for at in range(0, position.game.identity, 8):
-            h = (h ^ int.from_bytes(raw[at : at + 8], "little")) * 0xFF51AFD7ED558CCD % 2**64
-            h ^= h >> 32
-        return h
-
     def _probe(self, key):
         self.count["table_probes"] += 1
         pair = key % self.size // 2 * 2
@@ -357,12 +325,22 @@ class _Twin:
             step.best, at = True, step.id
 
 
+def digest(position: Position) -> int:
+    """64 bits that stand for a position in the table."""
+    h, raw = 0x9E3779B97F4A7C15, position.data.tobytes()
+    for at in range(0, position.game.identity, 8):
+        h = (h ^ int.from_bytes(raw[at : at + 8], "little")) * 0xFF51AFD7ED558CCD % 2**64
+        h ^= h >> 32
+    return h
+
+
 def _from_here(value: float, ply: int) -> float:
     """A win counted from the root → counted from `ply` (and back with −ply)."""
     return value + ply if value > DECIDED else value - ply if value < -DECIDED else value
 
 
 def _usable(kept_depth: int, kept_value: float, depth: int) -> bool:
+    """An entry speaks for a search of `depth` if it searched as deep, or decided the game no deeper."""
     return kept_depth == depth or (kept_depth < depth and abs(kept_value) > DECIDED)
 
 
@@ -373,6 +351,3 @@ def _text(value: float) -> str:
     if abs(value) > DECIDED:
         return f"{'win' if value > 0 else 'loss'} at ply {round(WIN - abs(value))}"
     return f"{value:g}"
-
-
-assert ENTRY.itemsize == 24  # `room` above counts in entries of the same size

@@ -62,18 +62,12 @@ def store(table, key, stamp, value, move, depth, bound):
 
 @helper
 def from_here(value, ply):
-    """A value counted from the root → counted from the position at `ply`."""
+    """A value counted from the root → counted from the position at `ply` (and back with −ply)."""
     if value > DECIDED:
         return value + ply
     if value < -DECIDED:
         return value - ply
     return value
-
-
-@helper
-def from_root(value, ply):
-    """The reverse of `from_here`."""
-    return from_here(value, -ply)
 
 
 @helper

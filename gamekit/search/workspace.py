@@ -6,6 +6,7 @@ whole game can be searched from both sides in one call, and any of it can pause 
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -16,92 +17,26 @@ from ..jit.intrinsics import helper, pointer
 from .ordering import BEST, FRONT, NODE
 from .table import ENTRY, entries
 
-# the row: code, arrays, sizes
-(
-    MOVES_AT,
-    PLAY_AT,
-    LEAF_AT,
-    WALK_AT,
-    SEARCH_AT,
-    DEEPEN_AT,
-    WORDS,
-    WEIGHTS,
-    SWITCH,
-    FRAMES,
-    LISTS,
-    SCORES,
-    LINES,
-    COUNTS,
-    BY_PLY,
-    TABLE,
-    HISTORY,
-    KILLERS,
-    RANK,
-    BUCKETS,
-    VALUES,
-    PLACE,
-    TREE,
-    REGISTER,
-    FOUND,
-    FOUND_LINE,
-    ROOM,
-    TABLE_SIZE,
-    TREE_SIZE,
-    CODES,
-    BUCKET_COUNT,
-    ROW,
-) = range(32)
+# the row: addresses of code, of arrays that stay, of arrays that grow with the depth; sizes
+MOVES_AT, PLAY_AT, LEAF_AT, WALK_AT, SEARCH_AT, DEEPEN_AT, WEIGHTS = range(7)
+SWITCH, REGISTER, COUNTS, HISTORY, TABLE, TREE, RANK, BUCKETS, PLACE, VALUES, FOUND = range(7, 18)
+WORDS, FRAMES, LISTS, SCORES, LINES, FOUND_LINE, BY_PLY, KILLERS = range(18, 26)
+ROOM, TABLE_SIZE, TREE_SIZE, CODES, BUCKET_COUNT, ROW = range(26, 32)
 # switches
 ME, DEPTH, PRUNE, USE_TABLE, ORDER, WIN_BONUS, TIES, SIZE, WIDTH, IDENTITY, STAMP, SWITCHES = range(12)
 # registers: where a paused search stands, what it has found, and what the caller wants to know of a failure
-(
-    PLY,
-    PHASE,
-    LIMIT,
-    FREE,
-    ROOT_FIRST,
-    ROOT_COUNT,
-    BAD_PLY,
-    KEEP,
-    FIRST_DEPTH,
-    LAST_DEPTH,
-    FOUND_DEPTH,
-    FOUND_MOVE,
-    FOUND_LENGTH,
-    REGISTERS,
-) = range(14)
+PLY, PHASE, LIMIT, FREE, ROOT_FIRST, ROOT_COUNT, BAD_PLY, KEEP, FIRST_DEPTH, LAST_DEPTH = range(10)
+FOUND_DEPTH, FOUND_MOVE, FOUND_LENGTH, REGISTERS = range(10, 14)
 # counters
-(
-    GENERATED,
-    EXPANDED,
-    LEAVES,
-    CUTOFFS,
-    FIRST_MOVE_CUTOFFS,
-    TABLE_PROBES,
-    TABLE_HITS,
-    TABLE_CUTOFFS,
-    HORIZON,
-    COUNTERS,
-) = range(10)
+GENERATED, EXPANDED, LEAVES, CUTOFFS, FIRST_MOVE_CUTOFFS, TABLE_PROBES, TABLE_HITS, TABLE_CUTOFFS, COUNTERS = range(9)
 RANDOM, LAST = 1, 2  # ties; 0 is the first
-ENTER, NEXT, BETWEEN, FRESH = 0, 1, 2, 3  # phases: at a root, within a tree, before a depth, before everything
-DONE, PAUSED, BAD_VALUE = 0, 1, 2  # results
+ENTER, NEXT, BETWEEN, FRESH = range(4)  # phases: at a root, within a tree, before a depth, before everything
+DONE, PAUSED, BAD_VALUE = range(3)  # results
 
 FRAME = np.dtype(
-    [
-        ("alpha", "f8"),
-        ("beta", "f8"),
-        ("low", "f8"),
-        ("high", "f8"),
-        ("best", "f8"),
-        ("key", "u8"),
-        ("count", "i4"),
-        ("index", "i4"),
-        ("move", "i4"),
-        ("first", "i4"),
-        ("entry", "i4"),
-        ("line", "i4"),
-    ]
+    [(name, "f8") for name in ("alpha", "beta", "low", "high", "best")]
+    + [("key", "u8")]
+    + [(name, "i4") for name in ("count", "index", "move", "first", "entry", "line")]
 )
 
 
@@ -117,6 +52,53 @@ def numbers_of(row, which, size):
     return carray(pointer(row[which]), (size,), np.int64)
 
 
+# The workspace as compiled code sees it. Passed to helpers that are inlined, it costs nothing.
+View = namedtuple(
+    "View",
+    "row switch register counts history table tree rank buckets place values found "
+    "words frames lists scores lines found_line by_ply killers plies "
+    "depth prune order front use_table size width",
+)
+
+
+@helper(forceinline=True)
+def view_at(at):
+    """The workspace whose row is at an address."""
+    row = row_at(at)
+    switch, plies, codes = numbers_of(row, SWITCH, SWITCHES), row[ROOM], row[CODES]
+    size, width, order = switch[SIZE], switch[WIDTH], switch[ORDER]
+    return View(
+        row,
+        switch,
+        numbers_of(row, REGISTER, REGISTERS),
+        numbers_of(row, COUNTS, COUNTERS),
+        carray(pointer(row[HISTORY]), (2, codes), np.int64),
+        carray(pointer(row[TABLE]), (row[TABLE_SIZE],), ENTRY),
+        carray(pointer(row[TREE]), (row[TREE_SIZE],), NODE),
+        carray(pointer(row[RANK]), (codes,), np.int32),
+        carray(pointer(row[BUCKETS]), (row[BUCKET_COUNT],), np.int32),
+        carray(pointer(row[PLACE]), (codes,), np.int32),
+        carray(pointer(row[VALUES]), (width,), np.float64),
+        carray(pointer(row[FOUND]), (1 + width,), np.float64),
+        carray(pointer(row[WORDS]), (plies * size >> 3,), np.uint64),
+        carray(pointer(row[FRAMES]), (plies,), FRAME),
+        carray(pointer(row[LISTS]), (plies * width,), np.int32),
+        numbers_of(row, SCORES, plies * width),
+        carray(pointer(row[LINES]), (plies * plies,), np.int32),
+        carray(pointer(row[FOUND_LINE]), (plies,), np.int32),
+        numbers_of(row, BY_PLY, plies),
+        carray(pointer(row[KILLERS]), (2 * plies,), np.int32),
+        plies,
+        switch[DEPTH],
+        switch[PRUNE] != 0,
+        order,
+        order & FRONT != 0,
+        switch[USE_TABLE] != 0 or order & BEST != 0,
+        size,
+        width,
+    )
+
+
 class Workspace:
     """The arrays of one searcher, made for its game and switches, and grown with the depth."""
 
@@ -130,59 +112,29 @@ class Workspace:
         self.tree = np.zeros(int(megabytes * 2**20 / NODE.itemsize) if order & FRONT else 1, NODE)
         self.rank = game.centrality()
         self.buckets = np.zeros(int(self.rank.max(initial=0)) + 1, np.int32)
-        self.values, self.found = np.zeros(game.width), np.zeros(1 + game.width)
         self.place = np.zeros(game.codes, np.int32)
-        self.room = 0
-        self._lay(
-            {
-                SWITCH: self.switch,
-                REGISTER: self.register,
-                COUNTS: self.counts,
-                HISTORY: self.history,
-                TABLE: self.table,
-                TREE: self.tree,
-                RANK: self.rank,
-                BUCKETS: self.buckets,
-                VALUES: self.values,
-                FOUND: self.found,
-                PLACE: self.place,
-            }
-        )
-        for which, size in (
-            (TABLE_SIZE, self.table.size),
-            (TREE_SIZE, self.tree.size),
-            (CODES, game.codes),
-            (BUCKET_COUNT, self.buckets.size),
-        ):
-            self.row[which] = size
+        self.values, self.found = np.zeros(game.width), np.zeros(1 + game.width)
+        self._lay(SWITCH, self.switch, self.register, self.counts, self.history, self.table, self.tree)
+        self._lay(RANK, self.rank, self.buckets, self.place, self.values, self.found)
+        self.row[ROOM:ROW] = 0, self.table.size, self.tree.size, game.codes, self.buckets.size
 
-    def _lay(self, arrays: dict[int, np.ndarray]) -> None:
-        for which, array in arrays.items():
-            self.row[which] = array.ctypes.data
+    def _lay(self, first: int, *arrays: np.ndarray) -> None:
+        """Write where these arrays are into the row, one after the other."""
+        self.row[first : first + len(arrays)] = [array.ctypes.data for array in arrays]
 
     def make_room(self, depth: int) -> None:
         """Arrays that hold a line of this many plies."""
-        if depth <= self.room:
+        plies, game = max(depth, 8) + 2, self.game
+        if plies <= self.row[ROOM]:
             return
-        self.room, plies, game = max(depth, 8), max(depth, 8) + 2, self.game
         self.words = np.zeros(plies * game.size // 8, np.uint64)
         self.top = self.words.view(np.uint8)[: game.size]  # the root's bytes
         self.frames = np.zeros(plies, FRAME)
         self.lists, self.scores = np.zeros(plies * game.width, np.int32), np.zeros(plies * game.width, np.int64)
         self.lines, self.found_line = np.zeros((plies, plies), np.int32), np.zeros(plies, np.int32)
         self.by_ply, self.killers = np.zeros(plies, np.int64), np.full(2 * plies, -1, np.int32)
-        self._lay(
-            {
-                WORDS: self.words,
-                FRAMES: self.frames,
-                LISTS: self.lists,
-                SCORES: self.scores,
-                LINES: self.lines,
-                FOUND_LINE: self.found_line,
-                BY_PLY: self.by_ply,
-                KILLERS: self.killers,
-            }
-        )
+        self._lay(WORDS, self.words, self.frames, self.lists, self.scores, self.lines, self.found_line)
+        self._lay(BY_PLY, self.by_ply, self.killers)
         self.row[ROOM] = plies
 
     def __reduce__(self) -> Any:

@@ -22,21 +22,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import int64, uint8, uint64
 
 from ..jit.compiled import compiled
-from ..jit.intrinsics import helper, popcount
+from ..jit.intrinsics import helper, popcount, prefetch
+from .bits import NONE, ONE, SPREAD, STOPPED, WORD, BitSolver, work_of
 
-__all__ = ["DropSolver"]
-
-WORD = np.uint64
-ONE, TWO, THREE, ALL = WORD(1), WORD(2), WORD(3), WORD(2**64 - 1)
-STOPPED = -1000  # no score: the search was told to stop
+TWO, THREE, ALL = WORD(2), WORD(3), WORD(2**64 - 1)
 PLIES, WIDTH = 64, 32  # room for the longest line of play, and for the moves of one ply
 COLUMNS = 7  # where the column masks begin in a shape
 MIRRORED = 18  # with fewer stones than this a position shares its entry with its mirror image
+
+# A position on the way: its key in the table, the positions visited before it, what its moves have come to.
+FRAME = np.dtype(
+    [(name, "u8") for name in ("mine", "mask", "key")] + [(name, "i8") for name in ("began", "best", "count", "tried")]
+)
 
 
 class Board(NamedTuple):
@@ -55,8 +55,8 @@ class Board(NamedTuple):
 
 @helper
 def board_of(shape):
-    rows, cols = shape[0], np.int64(shape[1])
-    return Board(rows, rows + ONE, cols, np.int64(shape[2]), shape[3], shape[4], shape[5], shape[6])
+    rows = shape[0]
+    return Board(rows, rows + ONE, np.int64(shape[1]), np.int64(shape[2]), shape[3], shape[4], shape[5], shape[6])
 
 
 # ---------------------------------------------------------------------- lines
@@ -65,7 +65,7 @@ def board_of(shape):
 @helper
 def spots_along(own, step, k):
     """Cells that would complete k in a row in one direction: j stones behind, the rest ahead."""
-    spots, behind, shifted = WORD(0), ALL, own
+    spots, behind, shifted = NONE, ALL, own
     for j in range(k):
         ahead, rest = ALL, own
         for _ in range(k - 1 - j):
@@ -91,18 +91,17 @@ def winning_spots(own, free, board):
     height, k = board.height, board.k
     if k == 4 and board.cols >= 4:
         spots = (own << ONE) & (own << TWO) & (own << THREE)
-        spots |= spots_of_four(own, height) | spots_of_four(own, height - ONE)
-        spots |= spots_of_four(own, height + ONE)
+        spots |= spots_of_four(own, height) | spots_of_four(own, height - ONE) | spots_of_four(own, height + ONE)
     else:
         spots = spots_along(own, ONE, k)
         if board.cols >= k:  # also keeps every shift below a whole word
-            spots |= spots_along(own, height, k) | spots_along(own, height - ONE, k)
-            spots |= spots_along(own, height + ONE, k)
+            spots |= spots_along(own, height, k) | spots_along(own, height - ONE, k) | spots_along(own, height + ONE, k)
     return spots & free
 
 
 @helper
 def line_along(own, step, k):
+    """Does `own` hold k in a row in one direction?"""
     run = 1
     while run < k:
         more = min(run, k - run)
@@ -129,7 +128,7 @@ def safe_moves(possible, threats):
     forced = possible & threats
     if forced == 0:
         return moves
-    return moves & forced if forced & (forced - ONE) == 0 else WORD(0)
+    return moves & forced if forced & (forced - ONE) == 0 else NONE
 
 
 @helper
@@ -157,23 +156,7 @@ def settled_draw(mine, mask, alpha, left, board):
 
 KEY, UPPER, LOWER, WORK = WORD(20), WORD(14), WORD(8), WORD(255)
 BOUND, ZERO = WORD(63), 32
-SPREAD = WORD(0x9E3779B97F4A7C15)  # odd: multiplying by it within a word of any size is one to one
-
-
-@intrinsic
-def prefetch(_typing, table, slot):
-    """Ask for a table entry early: memory answers while the other moves are being looked at."""
-
-    def codegen(context, builder, signature, args):
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        where = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t)
-        int32 = cgutils.int32_t
-        kind = cgutils.ir.FunctionType(cgutils.ir.VoidType(), [cgutils.voidptr_t, int32, int32, int32])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [where, int32(0), int32(3), int32(1)])
-        return context.get_dummy_value()
-
-    return types.void(table, types.uint64), codegen
+UNKNOWN = BOUND << UPPER  # in place of an entry: no score is excluded
 
 
 @helper
@@ -184,7 +167,7 @@ def key_of(mine, mask, stones, board):
     """
     key = mine + mask + board.bottom
     if stones < MIRRORED:
-        image, rest = WORD(0), key
+        image, rest = NONE, key
         for _ in range(board.cols):
             image = (image << board.height) | (rest & ((ONE << board.height) - ONE))
             rest >>= board.height
@@ -200,39 +183,27 @@ def slot_of(key, shift):
 
 @helper
 def find(table, key, shift):
-    """The entry of a position, or 0."""
+    """The entry of a position, or UNKNOWN."""
     slot, rest = slot_of(key, shift), key & ((ONE << shift) - ONE)
-    entry = table[slot]
-    if entry >> KEY == rest and entry != 0:
-        return entry
-    entry = table[slot ^ ONE]
-    if entry >> KEY == rest and entry != 0:
-        return entry
-    return WORD(0)
+    for entry in (table[slot], table[slot ^ ONE]):
+        if entry >> KEY == rest and entry != 0:
+            return entry
+    return UNKNOWN
 
 
 @helper
-def upper_of(entry):
-    return np.int64((entry >> UPPER) & BOUND) - ZERO
-
-
-@helper
-def lower_of(entry):
-    return np.int64((entry >> LOWER) & BOUND) - ZERO
+def bounds_of(entry):
+    """(lower, upper): what an entry says of the score."""
+    return np.int64((entry >> LOWER) & BOUND) - ZERO, np.int64((entry >> UPPER) & BOUND) - ZERO
 
 
 @helper
 def keep(table, key, shift, value, is_lower, spent):
     """File a bound. Of a pair of slots one keeps what was costly, and ages each time it is spared."""
-    slot, rest = slot_of(key, shift), key & ((ONE << shift) - ONE)
-    work = WORD(0)
-    while spent > 0:
-        spent >>= 1
-        work += ONE
-    lower, upper = -ZERO, ZERO - 1
+    slot, rest, work = slot_of(key, shift), key & ((ONE << shift) - ONE), work_of(spent)
     known = find(table, key, shift)
-    if known != 0:
-        lower, upper = lower_of(known), upper_of(known)
+    lower, upper = bounds_of(known)
+    if known != UNKNOWN:
         if table[slot] != known:
             slot ^= ONE
     elif work < table[slot] & WORK:
@@ -267,7 +238,7 @@ def list_moves(mine, mask, moves, stones, board, shape, table, base, stone, repl
         if answers == 0:
             return -1
         slot = slot_of(key_of(mask ^ mine, after, stones + 1, board), board.shift)
-        prefetch(table, slot)  # type: ignore[call-arg]
+        prefetch(table, slot)
         worth = 2 * popcount(spots) - popcount(spots & possible)
         at = base + count
         while at > base and promise[at - 1] < worth:
@@ -276,6 +247,34 @@ def list_moves(mine, mask, moves, stones, board, shape, table, base, stone, repl
         promise[at], stone[at], reply[at] = worth, move, answers
         count += 1
     return count
+
+
+@helper(forceinline=True)
+def at_a_glance(mine, mask, alpha, stones, several, board, table):
+    """(settled, bound, key): whether the score is above alpha, as far as it shows before a move is tried.
+
+    The key is 0 where there is one move only: such a position is not filed. Where nothing is settled the bound is
+    the most that can be scored.
+    """
+    left = np.int64(board.rows) * board.cols - stones
+    most, least = (left - 1) // 2, -((left - 2) // 2)
+    if left <= 2:
+        return True, 0, NONE
+    if most <= alpha:
+        return True, most, NONE
+    if least > alpha:
+        return True, least, NONE
+    if not several:
+        return False, most, NONE
+    key = key_of(mine, mask, stones, board)
+    lower, upper = bounds_of(find(table, key, board.shift))
+    if upper <= alpha:
+        return True, upper, key
+    if lower > alpha:
+        return True, lower, key
+    if settled_draw(mine, mask, alpha, left, board):
+        return True, 0, key
+    return False, most, key
 
 
 @helper
@@ -290,19 +289,11 @@ def search(mine, mask, alpha, shape, table, stop, progress, limit):
     search keeps to that: wins, and losses at the next ply, are seen when moves are listed.
     """
     board = board_of(shape)
-    own = np.empty(PLIES, np.uint64)  # a frame a ply: the position,
-    both = np.empty(PLIES, np.uint64)
-    key = np.empty(PLIES, np.uint64)  # its key (0 where it has one move only and is not filed),
-    began = np.empty(PLIES, np.int64)  # the positions visited before it,
-    best = np.empty(PLIES, np.int64)
-    count = np.empty(PLIES, np.int64)
-    tried = np.empty(PLIES, np.int64)
-    stone = np.empty(PLIES * WIDTH, np.uint64)  # its moves, best first,
+    frames = np.empty(PLIES, FRAME)
+    stone = np.empty(PLIES * WIDTH, np.uint64)  # each ply's moves, best first,
     reply = np.empty(PLIES * WIDTH, np.uint64)  # the safe answers to each,
     promise = np.empty(PLIES * WIDTH, np.int64)  # and what they are sorted by
-
     first = popcount(mask)
-    cells = np.int64(board.rows) * board.cols
     threats = winning_spots(mask ^ mine, board.full & ~mask, board)
     moves = safe_moves((mask + board.bottom) & board.full, threats)
     nodes, ply = progress[0], 0
@@ -312,83 +303,59 @@ def search(mine, mask, alpha, shape, table, stop, progress, limit):
             progress[0] = nodes
             if stop[0] != 0 or nodes >= limit:
                 return STOPPED
-        stones = first + ply
-        left = cells - stones
-        value, upper, lower = 0, (left - 1) // 2, -((left - 2) // 2)
-        code, several = WORD(0), moves & (moves - ONE) != 0
-        settled = True
-        if left <= 2:
-            value = 0
-        elif upper <= alpha:
-            value = upper
-        elif lower > alpha:
-            value = lower
-        else:
-            settled = False
-            if several:
-                code = key_of(mine, mask, stones, board)
-                entry = find(table, code, board.shift)
-                if entry != 0 and upper_of(entry) <= alpha:
-                    value, settled = upper_of(entry), True
-                elif entry != 0 and lower_of(entry) > alpha:
-                    value, settled = lower_of(entry), True
-                elif settled_draw(mine, mask, alpha, left, board):
-                    settled = True
+        stones, base, several = first + ply, ply * WIDTH, moves & (moves - ONE) != 0
+        settled, value, code = at_a_glance(mine, mask, alpha, stones, several, board, table)
         if not settled:
-            base = ply * WIDTH
             n = list_moves(mine, mask, moves, stones, board, shape, table, base, stone, reply, promise)
-            if n < 0:
-                value, settled = upper, True
-            elif several:
+            settled = n < 0
+            if several and not settled:
                 for at in range(base, base + n):  # an answer may be on file already
                     if reply[at] & (reply[at] - ONE) != 0:
                         after = key_of(mask ^ mine, mask | stone[at], stones + 1, board)
-                        entry = find(table, after, board.shift)
-                        if entry != 0 and -upper_of(entry) > alpha:
-                            value, settled = -upper_of(entry), True
+                        _, upper = bounds_of(find(table, after, board.shift))
+                        if -upper > alpha:
+                            value, settled = -upper, True
                             break
         if not settled:
-            own[ply], both[ply], key[ply], began[ply] = mine, mask, code, nodes
-            best[ply], count[ply], tried[ply] = -PLIES, n, 0
+            frame = frames[ply]
+            frame.mine, frame.mask, frame.key, frame.began = mine, mask, code, nodes
+            frame.best, frame.count, frame.tried = -PLIES, n, 0
         while settled:  # leave it, and every parent whose question is answered by that
             if ply == 0:
                 progress[0] = nodes
                 return value
             ply -= 1
             alpha = -alpha - 1
-            best[ply] = max(best[ply], -value)
-            tried[ply] += 1
-            value = best[ply]
-            settled = value > alpha or tried[ply] == count[ply]
-            if settled and key[ply] != 0:
-                keep(table, key[ply], board.shift, value, value > alpha, nodes - began[ply])
-        at = ply * WIDTH + tried[ply]
-        mine, mask, moves = own[ply] ^ both[ply], both[ply] | stone[at], reply[at]
+            frame = frames[ply]
+            frame.tried += 1
+            value = max(frame.best, -value)
+            frame.best = value
+            settled = value > alpha or frame.tried == frame.count
+            if settled and frame.key != 0:
+                keep(table, frame.key, board.shift, value, value > alpha, nodes - frame.began)
+        frame = frames[ply]
+        at = ply * WIDTH + frame.tried
+        mine, mask, moves = frame.mine ^ frame.mask, frame.mask | stone[at], reply[at]
         alpha = -alpha - 1
         ply += 1
 
 
-@compiled(
-    types.uint64, types.uint64, types.uint64[::1], types.uint64[::1], types.uint8[::1], types.int64[::1], types.int64
-)
-def score(mine, mask, shape, table, stop, progress, limit):
+@compiled(uint64, uint64, uint64[::1], uint64[::1], uint8[::1], int64[::1], int64)
+def score(mine, theirs, shape, table, stop, progress, limit):
     """The exact score, or STOPPED: narrowed down by asking whether it lies above the middle."""
-    board = board_of(shape)
+    mask, board = mine | theirs, board_of(shape)
     left = np.int64(board.rows) * board.cols - popcount(mask)
     free = board.full & ~mask
     possible = (mask + board.bottom) & board.full
     if winning_spots(mine, free, board) & possible != 0:
         return (left + 1) // 2
-    if left > 0 and safe_moves(possible, winning_spots(mask ^ mine, free, board)) == 0:
+    if left > 0 and safe_moves(possible, winning_spots(theirs, free, board)) == 0:
         return -(left // 2)
     low, high = min(0, -((left - 2) // 2)), max(0, (left - 1) // 2)
     while low < high:
         progress[1], progress[2] = low, high
         middle = (low + high) // 2  # drawn towards 0: who wins is cheaper to tell than how soon
-        if middle <= 0:
-            middle = min(middle, -(-low // 2))
-        else:
-            middle = max(middle, high // 2)
+        middle = min(middle, -(-low // 2)) if middle <= 0 else max(middle, high // 2)
         bound = search(mine, mask, middle, shape, table, stop, progress, limit)
         if bound == STOPPED:
             return STOPPED
@@ -400,78 +367,26 @@ def score(mine, mask, shape, table, stop, progress, limit):
     return low
 
 
-class DropSolver:
-    """Scores positions of one board exactly; what it learns from one helps with the next.
+class DropSolver(BitSolver):
+    """Exact scores; the stones are laid out as above.
 
-    `mine` and `theirs` are the stones of the side to move and of the other side, laid out as above,
-    of a game that is not over. `progress` holds the positions visited so far and the bounds known of
-    the score being sought, and may be read while another thread solves.
-
-    >>> solver = DropSolver(rows=4, cols=5)
-    >>> solver.solve(0, 0)
+    >>> DropSolver(rows=4, cols=5).solve(0, 0)
     0
     """
 
+    gravity, compiled = True, score
+
     def __init__(self, rows: int = 6, cols: int = 7, k: int = 4, megabytes: float = 16):
-        bits = cols * (rows + 1)
-        if rows < 1 or cols < 1 or bits > 64:
-            raise ValueError(f"{rows} x {cols} does not fit 64 bits: columns x (rows + 1) = {bits}")
-        if k < 2:
-            raise ValueError(f"k is at least 2, not {k}")
-        self.rows, self.cols, self.k = rows, cols, k
-        self._bottom = sum(1 << column * (rows + 1) for column in range(cols))
-        self._full = self._bottom * ((1 << rows) - 1)
-        odd_rest = sum(self._bottom << row for row in range(rows) if (rows - row) % 2)
+        super().__init__(rows, cols, k, least_k=2)
+        column, bits = (1 << rows) - 1, cols * (rows + 1)
+        bottom = sum(1 << self.bit(rows - 1, col) for col in range(cols))
+        odd_rest = sum(bottom << row for row in range(rows) if (rows - row) % 2)
         slots = max(int(megabytes * 2**17), 2).bit_length() - 1
         slots = min(max(slots, bits - 43), bits)  # an entry has room for 44 bits of the key
-        centre_first = sorted(range(cols), key=lambda column: abs(2 * column - cols + 1))
-        columns = [((1 << rows) - 1) << column * (rows + 1) for column in centre_first]
-        board = [rows, cols, k, self._bottom, self._full, odd_rest, bits - slots + 1, *columns]
-        self._shape = np.array(board, np.uint64)
-        self._table = np.zeros(1 << slots, np.uint64)
-        self._never = np.zeros(1, np.uint8)
-        self.progress = np.zeros(3, np.int64)
-
-    @property
-    def nodes(self) -> int:
-        return int(self.progress[0])
-
-    def solve(self, mine: int, theirs: int, stop: np.ndarray | None = None, nodes: int | None = None) -> int | None:
-        """The score for the side to move; None if `stop` was set, or `nodes` visited, before it was known."""
-        limit = 2**62 if nodes is None else self.nodes + nodes
-        result = score(
-            WORD(mine),
-            WORD(mine | theirs),
-            self._shape,
-            self._table,
-            self._never if stop is None else stop,
-            self.progress,
-            limit,
-        )
-        return None if result == STOPPED else int(result)
-
-    def scores(
-        self, mine: int, theirs: int, stop: np.ndarray | None = None, nodes: int | None = None
-    ) -> list[int | None] | None:
-        """What playing each column scores for the mover, None where it is full; None if stopped."""
-        mask = mine | theirs
-        left = self.rows * self.cols - mask.bit_count()
-        end = None if nodes is None else self.nodes + nodes
-        result: list[int | None] = []
-        for column in range(self.cols):
-            cell = (mask + (1 << column * (self.rows + 1))) & self._full & ~mask
-            cell &= ((1 << self.rows) - 1) << column * (self.rows + 1)
-            if not cell:
-                result.append(None)
-            elif self.has_won(mine | cell):
-                result.append((left + 1) // 2)
-            else:
-                rest = None if end is None else max(end - self.nodes, 0)
-                value = self.solve(theirs, mine | cell, stop, rest)
-                if value is None:
-                    return None
-                result.append(-value)
-        return result
+        centre_first = sorted(range(cols), key=lambda col: abs(2 * col - cols + 1))
+        columns = [column << self.bit(rows - 1, col) for col in centre_first]
+        board = [rows, cols, k, bottom, bottom * column, odd_rest, bits - slots + 1, *columns]
+        self._board = np.array(board, np.uint64), np.zeros(1 << slots, np.uint64)
 
     def has_won(self, stones: int) -> bool:
         """Do these stones hold k in a row?"""

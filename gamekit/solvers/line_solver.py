@@ -20,23 +20,27 @@ that threaten nothing, so that wins, which are mostly one threat after another, 
 from __future__ import annotations
 
 import numpy as np
-from numba import types
+from numba import int64, uint8, uint64
 
 from ..jit.compiled import compiled
 from ..jit.intrinsics import helper, popcount, trailing_zeros
+from .bits import NONE, ONE, SPREAD, STOPPED, WORD, BitSolver, work_of
 
-__all__ = ["LineSolver"]
-
-WORD = np.uint64
-ONE, NONE = WORD(1), WORD(0)
-STOPPED = -1000  # no value: the search was told to stop
 TENTATIVE = -999  # no value: the attacker does not win with so few quiet moves
 ENDLESS = 63  # more quiet moves than any game has
 HORIZONS = (1, 2, 3, 4, ENDLESS)  # quiet moves granted to the attacker, search after search
 CELLS = 64
 SYMMETRIC = 12  # with fewer stones than this a position shares its entry with its images
 CERTAIN = 1 << 40  # the danger of a completed line; each missing stone halves it
-SPREAD, SPREAD_2 = WORD(0x9E3779B97F4A7C15), WORD(0xC2B2AE3D27D4EB4F)
+SPREAD_2 = WORD(0xC2B2AE3D27D4EB4F)
+
+# A position on the way; `low` and `high` are the least of its images, `began` the positions visited before it, `quiet`
+# the attacker's quiet moves so far, `costless` those that cost nothing (forced or forcing), `cut` whether moves were
+# left out below it.
+FRAME = np.dtype(
+    [(name, "u8") for name in ("mine", "theirs", "low", "high", "costless")]
+    + [(name, "i8") for name in ("began", "best", "quiet", "cut", "count", "tried")]
+)
 
 
 # ---------------------------------------------------------------------- lines
@@ -187,11 +191,9 @@ def slot_of(mine, theirs, table):
 def find(table, mine, theirs):
     """Where the position is filed, or -1."""
     slot = slot_of(mine, theirs, table)
-    if table[slot, 0] == mine + ONE and table[slot, 1] == theirs:
-        return slot
-    slot ^= 1
-    if table[slot, 0] == mine + ONE and table[slot, 1] == theirs:
-        return slot
+    for at in (slot, slot ^ 1):
+        if table[at, 0] == mine + ONE and table[at, 1] == theirs:
+            return at
     return -1
 
 
@@ -218,10 +220,7 @@ def look_up(table, mine, theirs, alpha, horizon):
 @helper
 def keep(table, mine, theirs, value, is_lower, horizon, spent):
     """File a bound. Of a pair of slots one keeps what was costly, and ages each time it is spared."""
-    work = NONE
-    while spent > 0:
-        spent >>= 1
-        work += ONE
+    work = work_of(spent)
     upper, lower, upper_horizon, lower_horizon = 1, -1, ENDLESS, ENDLESS
     slot = find(table, mine, theirs)
     if slot >= 0:
@@ -257,24 +256,13 @@ def search(mine, theirs, alpha, horizon, k, full, lines, cell_of, table, stop, p
     result == TENTATIVE if the attacker does not win with `horizon` quiet moves
     result == STOPPED   if nothing is known yet (the table keeps what was found)
     """
-    own = np.empty(CELLS + 1, np.uint64)  # a frame a ply: the position,
-    other = np.empty(CELLS + 1, np.uint64)
-    key = np.empty((CELLS + 1, 2), np.uint64)  # the least of its images,
-    began = np.empty(CELLS + 1, np.int64)  # the positions visited before it,
-    best = np.empty(CELLS + 1, np.int64)
-    quiet = np.empty(CELLS + 1, np.int64)  # the attacker's quiet moves so far,
-    cut = np.empty(CELLS + 1, np.bool_)  # whether moves were left out below it,
-    count = np.empty(CELLS + 1, np.int64)
-    tried = np.empty(CELLS + 1, np.int64)
-    moves = np.empty((CELLS + 1) * CELLS, np.int64)  # its moves, best first
+    frames = np.empty(CELLS + 1, FRAME)
+    moves = np.empty((CELLS + 1) * CELLS, np.int64)  # each ply's moves, best first
     refutation = np.full(CELLS + 1, -1, np.int64)  # what last answered the question at a ply
     pairs = np.empty(2 * lines.size + 2, np.uint64)
     half = pairs.size // 2
-    costless = np.empty(CELLS + 1, np.uint64)  # the attacker's moves that cost nothing: forced or forcing
-    weight = np.empty(CELLS, np.int64)
-    peril = np.empty(CELLS, np.int64)
-    nodes, ply = progress[0], 0
-    spent = 0
+    weight, peril = np.empty(CELLS, np.int64), np.empty(CELLS, np.int64)
+    nodes, ply, spent = progress[0], 0, 0
     while True:  # enter a position
         nodes += 1
         if nodes & 255 == 0:
@@ -308,51 +296,41 @@ def search(mine, theirs, alpha, horizon, k, full, lines, cell_of, table, stop, p
                 if alpha == 0 and spent >= horizon:
                     tentative = allowed & ~forcing != 0
                     allowed &= forcing
-            total = danger if alpha == 0 else risk
-            n = sort_moves(
-                mine, theirs, allowed, alpha, total, refutation[ply], lines, k, weight, peril, ply * CELLS, moves
-            )
+            total, first, base = danger if alpha == 0 else risk, refutation[ply], ply * CELLS
+            n = sort_moves(mine, theirs, allowed, alpha, total, first, lines, k, weight, peril, base, moves)
             if n <= 0:
                 settled = True
                 value = -1 if n == 0 and alpha == -1 else 0
-            count[ply] = n
         if not settled:
-            own[ply], other[ply], key[ply, 0], key[ply, 1] = mine, theirs, low, high
-            began[ply], tried[ply], quiet[ply], cut[ply] = nodes, 0, spent, tentative
-            costless[ply] = ~NONE
-            if alpha == 0 and losses == 0:
-                costless[ply] = forcing
-            best[ply] = 0 if alpha == 0 else -1  # an attacker's moves left out might still draw
+            frame = frames[ply]
+            frame.mine, frame.theirs, frame.low, frame.high = mine, theirs, low, high
+            frame.began, frame.count, frame.tried, frame.quiet, frame.cut = nodes, n, 0, spent, tentative
+            frame.costless = forcing if alpha == 0 and losses == 0 else ~NONE
+            frame.best = 0 if alpha == 0 else -1  # an attacker's moves left out might still draw
         while settled:  # leave it, and every parent whose question is answered by that
             if ply == 0:
                 progress[0] = nodes
                 return TENTATIVE if tentative else value
             ply -= 1
             alpha = -alpha - 1
-            best[ply] = value = max(best[ply], -value)
-            cut[ply] = cut[ply] or tentative
-            settled = value > alpha
-            if settled:
-                refutation[ply] = moves[ply * CELLS + tried[ply]]
-            tried[ply] += 1
-            settled = settled or tried[ply] == count[ply]
+            frame = frames[ply]
+            value = max(frame.best, -value)
+            frame.best, frame.cut = value, frame.cut != 0 or tentative
+            if value > alpha:
+                refutation[ply] = moves[ply * CELLS + frame.tried]
+            frame.tried += 1
+            settled = value > alpha or frame.tried == frame.count
             if settled:
                 # a win is a win however few moves were looked at; only its absence may be tentative
-                tentative = cut[ply] and (value > alpha) == (alpha == -1)
-                keep(
-                    table,
-                    key[ply, 0],
-                    key[ply, 1],
-                    value,
-                    value > alpha,
-                    horizon - quiet[ply] if tentative else ENDLESS,
-                    nodes - began[ply],
-                )
-        cell = ONE << WORD(moves[ply * CELLS + tried[ply]])
-        spent = quiet[ply]
-        if cell & costless[ply] == 0:
+                tentative = frame.cut != 0 and (value > alpha) == (alpha == -1)
+                reach = horizon - frame.quiet if tentative else ENDLESS
+                keep(table, frame.low, frame.high, value, value > alpha, reach, nodes - frame.began)
+        frame = frames[ply]
+        cell = ONE << WORD(moves[ply * CELLS + frame.tried])
+        spent = frame.quiet
+        if cell & frame.costless == 0:
             spent += 1
-        mine, theirs = other[ply], own[ply] | cell
+        mine, theirs = frame.theirs, frame.mine | cell
         alpha = -alpha - 1
         ply += 1
 
@@ -367,18 +345,7 @@ def answer(mine, theirs, alpha, k, full, lines, cell_of, table, stop, progress, 
     return STOPPED
 
 
-@compiled(
-    types.uint64,
-    types.uint64,
-    types.int64,
-    types.uint64,
-    types.uint64[::1],
-    types.int64[::1],
-    types.uint64[:, ::1],
-    types.uint8[::1],
-    types.int64[::1],
-    types.int64,
-)
+@compiled(uint64, uint64, int64, uint64, uint64[::1], int64[::1], uint64[:, ::1], uint8[::1], int64[::1], int64)
 def value_of(mine, theirs, k, full, lines, cell_of, table, stop, progress, limit):
     """1, 0 or -1 for the side to move, or STOPPED."""
     progress[1], progress[2] = -1, 1
@@ -392,35 +359,21 @@ def value_of(mine, theirs, k, full, lines, cell_of, table, stop, progress, limit
     return bound if bound == STOPPED else min(bound, 0)
 
 
-class LineSolver:
-    """Values of positions of one board; what it learns from one helps with the next.
-
-    `mine` and `theirs` are the stones of the side to move and of the other side, laid out as above,
-    of a game that is not over. `progress` holds the positions visited so far and the bounds known of
-    the value being sought, and may be read while another thread solves.
+class LineSolver(BitSolver):
+    """Values 1, 0 and -1; the stones are laid out as above.
 
     >>> LineSolver(rows=3, cols=4, k=3).solve(0, 0)
     1
     """
 
-    def __init__(self, rows: int, cols: int, k: int, megabytes: float = 48):
-        if rows < 1 or cols < 1 or rows * (cols + 1) > 64:
-            raise ValueError(
-                f"{rows} rows and {cols} columns do not fit 64 bits: rows x (columns + 1) = {rows * (cols + 1)}"
-            )
-        if k < 1:
-            raise ValueError(f"k is at least 1, not {k}")
-        self.rows, self.cols, self.k = rows, cols, k
-        self._full = sum(1 << self.bit(row, col) for row in range(rows) for col in range(cols))
-        self._lines = np.array(self._all_lines(), np.uint64)
-        self._cell_of = self._symmetries()
-        slots = max(int(megabytes * 2**20 / 24), 2).bit_length() - 1
-        self._table = np.zeros((1 << slots, 3), np.uint64)
-        self._never = np.zeros(1, np.uint8)
-        self.progress = np.zeros(3, np.int64)
+    gravity, compiled = False, value_of
 
-    def bit(self, row: int, col: int) -> int:
-        return row * (self.cols + 1) + col
+    def __init__(self, rows: int, cols: int, k: int, megabytes: float = 48):
+        super().__init__(rows, cols, k, least_k=1)
+        full = sum(1 << self.bit(row, col) for row in range(rows) for col in range(cols))
+        slots = max(int(megabytes * 2**20 / 24), 2).bit_length() - 1
+        table = np.zeros((1 << slots, 3), np.uint64)
+        self._board = k, WORD(full), np.array(self._all_lines(), np.uint64), self._symmetries(), table
 
     def _all_lines(self) -> list[int]:
         lines = set()
@@ -444,43 +397,3 @@ class LineSolver:
                     r, c = self.rows - 1 - r if over else r, self.cols - 1 - c if aside else c
                     cell_of[number, self.bit(row, col)] = self.bit(r, c)
         return cell_of.ravel()
-
-    @property
-    def nodes(self) -> int:
-        return int(self.progress[0])
-
-    def solve(self, mine: int, theirs: int, stop: np.ndarray | None = None, nodes: int | None = None) -> int | None:
-        """The value for the side to move; None if `stop` was set, or `nodes` visited, before it was known."""
-        limit = 2**62 if nodes is None else self.nodes + nodes
-        result = value_of(
-            WORD(mine),
-            WORD(theirs),
-            self.k,
-            WORD(self._full),
-            self._lines,
-            self._cell_of,
-            self._table,
-            self._never if stop is None else stop,
-            self.progress,
-            limit,
-        )
-        return None if result == STOPPED else int(result)
-
-    def values(
-        self, mine: int, theirs: int, stop: np.ndarray | None = None, nodes: int | None = None
-    ) -> dict[int, int] | None:
-        """What playing each free cell is worth to the mover, by bit; None if stopped."""
-        end = None if nodes is None else self.nodes + nodes
-        result = {}
-        for cell in range(CELLS):
-            if not (self._full & ~mine & ~theirs) >> cell & 1:
-                continue
-            after = mine | 1 << cell
-            if any(int(line) & after == int(line) for line in self._lines):
-                result[cell] = 1
-                continue
-            value = self.solve(theirs, after, stop, None if end is None else max(end - self.nodes, 0))
-            if value is None:
-                return None
-            result[cell] = -value
-        return result

@@ -34,8 +34,9 @@ from ..search.deepening import DEEPEST, Search
 from ..search.ordering import BEST, CENTRE, HISTORY
 from ..search.table import DECIDED, WIN
 from ..search.workspace import DEPTH, GENERATED
-from .drop_solver import DropSolver, score
-from .line_solver import LineSolver, value_of
+from .bits import BitSolver
+from .drop_solver import DropSolver
+from .line_solver import LineSolver
 
 LONG = 34  # with so many plies left a table of ordinary size (fast because it fits the cache) is too small
 
@@ -73,7 +74,7 @@ class Solver:
             raise GamekitError(f"megabytes={megabytes:g} is not allowed; the table takes 0.01 to 16384")
         self.game, self.progress = game, progress
         self._method: _Bits | _Deepening
-        if isinstance(game, KInARow) and game.k >= 2 and _fits(game):
+        if isinstance(game, KInARow) and game.k >= 2 and _kind(game).fits(game.rows, game.cols):
             self._method = _Bits(game, megabytes)
         else:
             self._method = _Deepening(game, megabytes)
@@ -112,8 +113,8 @@ def _worth(game: Game, position: Position, plies: int) -> int:
     return (game.left(position.data) - plies + 2) // 2  # stones of the winner's that were left before the last one
 
 
-def _fits(game: KInARow) -> bool:
-    return game.cols * (game.rows + 1) <= 64 if game.gravity else game.rows * (game.cols + 1) <= 64
+def _kind(game: KInARow) -> Any:
+    return DropSolver if game.gravity else LineSolver
 
 
 class _Bits:
@@ -122,19 +123,17 @@ class _Bits:
     def __init__(self, game: KInARow, megabytes: float | None):
         self.game, self.megabytes = game, megabytes
         self.solver = self._new(megabytes or 32)
-        (score if game.gravity else value_of).prepare()  # compiled here, not on the clock of a first position
+        self.solver.compiled.prepare()  # not on the clock of a first position
 
-    def _new(self, megabytes: float) -> Any:
-        kind: Any = DropSolver if self.game.gravity else LineSolver
-        return kind(self.game.rows, self.game.cols, self.game.k, megabytes=megabytes)
+    def _new(self, megabytes: float) -> BitSolver:
+        return _kind(self.game)(self.game.rows, self.game.cols, self.game.k, megabytes=megabytes)
 
     def words(self, position: Position) -> tuple[int, int]:
         """The stones of the side to move and of the other, laid out as the solver wants them."""
-        game, found = self.game, [0, 0]
+        found = [0, 0]
         for (row, col), owner in np.ndenumerate(position.board):
             if owner:
-                bit = col * (game.rows + 1) + game.rows - 1 - row if game.gravity else row * (game.cols + 1) + col
-                found[0 if owner == position.turn else 1] |= 1 << int(bit)
+                found[0 if owner == position.turn else 1] |= 1 << self.solver.bit(row, col)
         return found[0], found[1]
 
     def run(self, position: Position, seconds: float | None, progress: bool) -> Solved:

@@ -15,7 +15,7 @@ import gamekit as gk
 from gamekit.games.k_in_a_row import KInARow
 from gamekit.search.deepening import Search
 from gamekit.search.ordering import order_flags
-from gamekit.search.reference import search_plain
+from gamekit.search.reference import digest, search_plain
 
 BOARDS = ["AlmondJoy", "Ayds", "Bit-O-Honey", "Mounds", "ReesesPieces"]
 
@@ -122,8 +122,6 @@ def test_2_keys_are_equal_exactly_when_positions_are(spec, count):
 
 def test_2_the_search_s_digests_do_not_collide():
     """The table trusts 64 bits; a weak digest would show here."""
-    from gamekit.search.reference import _Twin
-
     for spec in ("conga", "connect_four", "mnk(m=9,n=9,k=5)"):
         game, rng, seen = gk.game(spec), random.Random(spec), {}
         position = game.start()
@@ -133,8 +131,7 @@ def test_2_the_search_s_digests_do_not_collide():
                 if position.winner is not None or position.ply > 80
                 else position.after(rng.choice(position.codes()))
             )
-            digest = _Twin._digest(None, position)
-            assert seen.setdefault(digest, position.key) == position.key
+            assert seen.setdefault(digest(position), position.key) == position.key
 
 
 # 3 ---------------------------------------------------------------------------------------------------

@@ -189,6 +189,22 @@ def mirrored(word: int) -> int:
     return sum((word >> 7 * col & 127) << 7 * (6 - col) for col in range(7))
 
 
+def replies(solver: DropSolver, mine: int, theirs: int) -> list[int | None]:
+    """What playing each column scores for the side to move, None where it is full."""
+    mask, height = mine | theirs, solver.rows + 1
+    left, scores = solver.rows * solver.cols - mask.bit_count(), []
+    for col in range(solver.cols):
+        stones = mask >> col * height & (1 << height) - 1
+        after = mine | (stones + 1) << col * height
+        if stones.bit_count() == solver.rows:
+            scores.append(None)
+        elif solver.has_won(after):
+            scores.append((left + 1) // 2)
+        else:
+            scores.append(-solver.solve(theirs, after))
+    return scores
+
+
 @pytest.mark.parametrize("stones", range(14, 35, 2))
 def test_connect_four_agrees_with_its_own_replies_and_its_mirror_image(stones):
     """Each side of the comparison is solved with a table of its own."""
@@ -196,9 +212,9 @@ def test_connect_four_agrees_with_its_own_replies_and_its_mirror_image(stones):
     for _ in range(4):
         mine, theirs = connect_four(rng, stones)
         value = DropSolver(megabytes=1).solve(mine, theirs)
-        scores = DropSolver(megabytes=1).scores(mine, theirs)
+        scores = replies(DropSolver(megabytes=1), mine, theirs)
         assert max(score for score in scores if score is not None) == value
-        assert DropSolver(megabytes=1).scores(mirrored(mine), mirrored(theirs)) == scores[::-1]
+        assert replies(DropSolver(megabytes=1), mirrored(mine), mirrored(theirs)) == scores[::-1]
 
 
 @pytest.mark.parametrize("stones", range(28, 42))
@@ -230,13 +246,14 @@ def alpha_beta(mine: int, theirs: int, alpha: int, beta: int) -> int:
     return alpha
 
 
-def test_drop_scores_name_full_columns_and_wins():
+def test_drop_scores_of_full_columns_and_wins():
     solver = DropSolver(4, 4, 3)
     column = 0b0101, 0b1010  # side to move holds rows 0 and 2 of the full first column
-    scores = solver.scores(column[0], column[1])
+    scores = replies(solver, *column)
     assert scores[0] is None
     assert None not in scores[1:]
-    assert DropSolver().scores(0b111, 0b111 << 7)[0] == (42 - 6 + 1) // 2
+    assert solver.solve(*column) == max(scores[1:])
+    assert DropSolver().solve(0b111, 0b111 << 7) == (42 - 6 + 1) // 2
 
 
 # ------------------------------------------------------------------------ no gravity
@@ -338,8 +355,12 @@ def test_line_values_agree_with_their_own_replies():
     for _ in range(12):
         mine, theirs = random_position(rng, (5, 5, 4), False, rng.randrange(2, 12))
         value = LineSolver(5, 5, 4, megabytes=1).solve(line_bits(mine, 5), line_bits(theirs, 5))
-        values = LineSolver(5, 5, 4, megabytes=1).values(line_bits(mine, 5), line_bits(theirs, 5))
-        assert value == max(v for v in values.values())
+        solver, best = LineSolver(5, 5, 4, megabytes=1), -1
+        for cell in moves(mine | theirs, (5, 5, 4), False):
+            after = mine | {cell}
+            won = wins(after, (5, 5, 4))
+            best = max(best, 1 if won else -solver.solve(line_bits(theirs, 5), line_bits(after, 5)))
+        assert value == best
 
 
 # -------------------------------------------------------------------------- stopping
