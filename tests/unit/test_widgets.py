@@ -261,8 +261,10 @@ def test_check_and_rank_a_custom_heuristic():
         ranking = rank(lonely, games=6, seconds=5)
         assert len(ranking.table) >= 4
         table = ranking.table
-        assert (table.points_low <= table.points).all()
-        assert (table.points <= table.points_high).all()
+        known = table.points_low.notna()  # two names for one function only replay each other's games
+        assert known.any()
+        assert (table.points_low <= table.points)[known].all()
+        assert (table.points <= table.points_high)[known].all()
         assert table.points.is_monotonic_decreasing
         assert table.heuristic[ranking.place - 1] == "lonely"
         assert table.met.sum() == table.games[ranking.place - 1], "its games are those against each of the others"
