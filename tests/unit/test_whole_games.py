@@ -117,7 +117,7 @@ def test_slices_do_not_show(portion, monkeypatch):
     play = whole_game.WholeGame.play
 
     def in_portions(game):
-        game.table[whole_game.PORTION : whole_game.PORTION + 2] = portion
+        game.seats["portion"] = portion
         return play(game)
 
     for first, second in (("alphabeta(depth=2)", "search(nodes=30)"), ("search(depth=3,deepen=on,table=on)", "random")):
