@@ -195,8 +195,10 @@ class Referee:
         record = self._record(fixture, end, label, note, (monotonic_ns() - started) / 1e9, rows)
         for seat, player in enumerate(players, 1):
             log[MOVER], log[STARTED] = seat, monotonic_ns()
-            with contextlib.suppress(Exception, SystemExit):  # the game is over; leaving changes nothing
+            try:
                 player.close()
+            except (Exception, SystemExit):  # the game is over; what a player does on leaving changes nothing
+                pass
         log[STARTED] = 0
         return record
 

@@ -26,7 +26,9 @@ from ..search.workspace import numbers_of, row_at
 from .sandbox import CREDIT, OWN, STARTED
 
 OVER, PAUSED, BAD_VALUE, LATE, REPEATED, CAPPED = w.DONE, w.PAUSED, w.BAD_VALUE, 3, 4, 5  # why it returned
-MOVER, PLIES, NODES, MOVES = OWN, OWN + 1, OWN + 2, OWN + 4  # the log's words about the game so far
+# The log's words about the game so far: who is to move, how many moves there are, the nodes of either seat, two words
+# to spare, the moves.
+MOVER, PLIES, NODES, SPARE, MOVES = OWN, OWN + 1, OWN + 2, OWN + 4, OWN + 6
 NEVER = 1 << 62
 NONE = -1  # no move yet
 
@@ -36,31 +38,26 @@ def _words(names: str) -> np.dtype:
 
 
 # `left` is the most plies that can follow the first position, `turns` how many did; `code` is the move chosen
-GAME = _words("moves_at play_at left cap repeats limit identity thinking code spent turns winner")
-# `portion` is how many nodes to search before the next look at the clock; `known` is what searches came to, by rows
-SEAT = _words("kind row_at depth nodes from_one portion known_at known_rows known_words")
+GAME = _words("moves_at play_at cap repeats limit identity left thinking code spent turns winner")
+# `portion` is how many nodes to search before the next look at the clock
+SEAT = _words("kind row_at depth nodes from_one portion")
+_LOG, _WORDS, _ROWS = types.int64[::1], types.uint64[::1], types.uint64[:, ::1]
+_GAME, _SEATS, _CHANCE, _LISTS = from_dtype(GAME)[::1], from_dtype(SEAT)[::1], types.float64[:, ::1], types.int32[::1]
 
 
-@compiled(
-    from_dtype(GAME)[::1],
-    from_dtype(SEAT)[::1],
-    types.int64[::1],
-    types.uint64[::1],
-    types.uint64[:, ::1],
-    types.float64[:, ::1],
-    types.int32[::1],
-    types.int64[::1],
-)
-def play_on(games, seats, log, words, seen, chance, lists, spare):
+@compiled(_GAME, _SEATS, _LOG, _WORDS, _ROWS, _CHANCE, _LISTS, _ROWS, _ROWS)
+def play_on(games, seats, log, words, seen, chance, lists, known_first, known_second):
     """Play on until the game is over, a slice of time has passed, or someone took too long."""
-    game, position, look = games[0], address(words, 0), now(spare)
+    game, position, spare = games[0], address(words, 0), log[SPARE:]
+    look = now(spare)
     while True:
         turn = np.int64(words[0] & np.uint64(0xFFFFFFFF))
-        me, luck = seats[turn - 1], chance[turn - 1]
+        seat = turn - 1
+        me, known = seats[seat], known_first if seat == 0 else known_second
         if game.code == NONE:
             if not game.thinking:
                 log[MOVER], log[CREDIT], log[STARTED], game.spent = turn, 0, now(spare), 0
-                game.code = without_search(game, me, words, luck, lists)
+                game.code = without_search(game, me, known, words, chance, seat, lists)
             if game.code == NONE:
                 row = row_at(me.row_at)
                 counts, register = numbers_of(row, w.COUNTS, w.COUNTERS), numbers_of(row, w.REGISTER, w.REGISTERS)
@@ -78,7 +75,7 @@ def play_on(games, seats, log, words, seen, chance, lists, spare):
                         return PAUSED
                     continue
                 game.spent = counts[w.GENERATED]
-                game.code, game.thinking = found(game, me, row, register, words, luck, lists), 0
+                game.code, game.thinking = found(game, known, row, register, words, chance, seat, lists), 0
             if now(spare) - log[STARTED] > game.limit:
                 return LATE
             log[STARTED] = 0
@@ -86,7 +83,7 @@ def play_on(games, seats, log, words, seen, chance, lists, spare):
         game.turns += 1
         log[MOVES + log[PLIES]] = game.code
         log[PLIES] += 1
-        log[NODES + turn - 1] += game.spent
+        log[NODES + seat] += game.spent
         game.code = NONE
         if status != RUNNING:
             game.winner = 0 if status == DRAW else turn if status == WON else 3 - turn
@@ -98,21 +95,18 @@ def play_on(games, seats, log, words, seen, chance, lists, spare):
 
 
 @helper
-def without_search(game, me, words, luck, lists):
+def without_search(game, me, known, words, chance, seat, lists):
     """A move that takes no search: the first, a random one, or what a search of this position came to before."""
-    if me.kind == SEARCHER:
-        if me.known_rows == 1:
-            return NONE
-        entry = entry_of(me, words, game.identity)
-        for j in range(game.identity):
-            if entry[j] != words[j]:
-                return NONE
-        if entry[game.identity] == np.uint64(0):
-            return NONE
-        game.spent = np.int64(entry[game.identity + 1])
-        return chosen(game, entry, words, luck, lists)
-    count = call_moves(game.moves_at, address(words, 0), address(lists, 0))
-    return np.int64(lists[np.int64(drawn(luck) * count)] if me.kind == RANDOM_MOVE else lists[0])
+    if me.kind != SEARCHER:
+        count = call_moves(game.moves_at, address(words, 0), address(lists, 0))
+        return np.int64(lists[np.int64(drawn(chance, seat) * count)] if me.kind == RANDOM_MOVE else lists[0])
+    if len(known) == 1:
+        return NONE
+    place, size = place_of(known, words, game.identity), game.identity
+    if known[place, size] == np.uint64(0) or not same(known, place, words, size):
+        return NONE
+    game.spent = np.int64(known[place, size + 1])
+    return chosen(game, known, place, words, chance, seat, lists)
 
 
 @helper
@@ -129,50 +123,47 @@ def begin(game, me, row, register, words, turn):
 
 
 @helper
-def found(game, me, row, register, words, luck, lists):
+def found(game, known, row, register, words, chance, seat, lists):
     """The move of a search that has ended: of the deepest finished depth, else the best so far, else the first.
 
-    A finished depth is kept too: the position, the move plus one (0: an empty entry), the nodes, and where ties are
-    broken at random, bit by bit which moves were best.
+    What a finished depth came to is kept: the position, the move plus one (0: nothing is known), the nodes, and where
+    ties are broken at random, bit by bit which moves were best.
     """
     root = carray(pointer(row[w.FRAMES]), (1,), w.FRAME)[0]
     if register[w.FOUND_DEPTH] == 0:
         call_moves(game.moves_at, address(words, 0), address(lists, 0))
         return np.int64(root.move if root.move >= 0 else lists[0])
-    entry, size = entry_of(me, words, game.identity), game.identity
+    if len(known) == 1 and chance[seat, 0] < 0.0:
+        return np.int64(register[w.FOUND_MOVE])
+    place, size = place_of(known, words, game.identity), game.identity
     for j in range(size):
-        entry[j] = words[j]
-    entry[size], entry[size + 1] = np.uint64(register[w.FOUND_MOVE] + 1), np.uint64(game.spent)
-    if luck[0] >= 0.0:
-        switch = numbers_of(row, w.SWITCH, w.SWITCHES)
-        values = carray(pointer(row[w.FOUND]), (1 + switch[w.WIDTH],), np.float64)  # the best, then each move's
-        entry[size + 2 :] = np.uint64(0)
+        known[place, j] = words[j]
+    known[place, size], known[place, size + 1] = np.uint64(register[w.FOUND_MOVE] + 1), np.uint64(game.spent)
+    if chance[seat, 0] >= 0.0:
+        values = carray(pointer(row[w.FOUND]), (1 + root.count,), np.float64)  # the best, then each move's
+        for j in range(size + 2, known.shape[1]):
+            known[place, j] = np.uint64(0)
         for i in range(root.count):
             if values[1 + i] == values[0]:
-                entry[size + 2 + (i >> 6)] |= np.uint64(1) << np.uint64(i & 63)
-    return chosen(game, entry, words, luck, lists)
+                known[place, size + 2 + (i >> 6)] |= np.uint64(1) << np.uint64(i & 63)
+    return chosen(game, known, place, words, chance, seat, lists)
 
 
 @helper
-def entry_of(me, words, identity):
-    """The place for what is known of a position."""
-    row = np.int64(digest(words, 0, identity) & np.uint64(me.known_rows - 1)) if me.known_rows > 1 else 0
-    return carray(pointer(me.known_at + 8 * row * me.known_words), (me.known_words,), np.uint64)
-
-
-@helper
-def chosen(game, entry, words, luck, lists):
-    """The move of an entry; one of the best where ties are broken at random."""
+def chosen(game, known, place, words, chance, seat, lists):
+    """The move that is known to be best; one of the best where ties are broken at random."""
     size = game.identity
-    if luck[0] < 0.0:
-        return np.int64(entry[size]) - 1
+    if chance[seat, 0] < 0.0:
+        return np.int64(known[place, size]) - 1
     best = 0
-    for j in range(size + 2, entry.size):
-        best += popcount(entry[j])
-    pick = np.int64(drawn(luck) * best)
+    for j in range(size + 2, known.shape[1]):
+        best += popcount(known[place, j])
+    pick = np.int64(drawn(chance, seat) * best)
+    if best < 2:
+        return np.int64(known[place, size]) - 1
     count = call_moves(game.moves_at, address(words, 0), address(lists, 0))
     for i in range(count):
-        if (entry[size + 2 + (i >> 6)] >> np.uint64(i & 63)) & np.uint64(1):
+        if (known[place, size + 2 + (i >> 6)] >> np.uint64(i & 63)) & np.uint64(1):
             if pick == 0:
                 return np.int64(lists[i])
             pick -= 1
@@ -180,10 +171,17 @@ def chosen(game, entry, words, luck, lists):
 
 
 @helper
-def drawn(luck):
-    """A seat's next number between 0 and 1; the first of its row says how many are used, or that it has none."""
-    luck[0] += 1
-    return luck[np.int64(luck[0])]
+def place_of(known, words, identity):
+    """The row for a position among those that are known."""
+    return np.int64(digest(words, 0, identity) & np.uint64(len(known) - 1)) if len(known) > 1 else 0
+
+
+@helper
+def drawn(chance, seat):
+    """The seat's next number between 0 and 1; the first of its row says how many are used, or that it has none."""
+    at = np.int64(chance[seat, 0]) + 1
+    chance[seat, 0] = at
+    return chance[seat, at]
 
 
 @helper
@@ -191,16 +189,20 @@ def times_seen(seen, words, turns, identity):
     """How often the position after this many turns has come about, itself included; and remember it."""
     times = 1
     for i in range(turns - 1):
-        same = True
-        for j in range(identity):
-            if seen[i, j] != words[j]:
-                same = False
-                break
-        if same:
+        if same(seen, i, words, identity):
             times += 1
     for j in range(identity):
         seen[turns - 1, j] = words[j]
     return times
+
+
+@helper
+def same(rows, i, words, size):
+    """Whether a row begins with these words."""
+    for j in range(size):  # noqa: SIM110  (compiled code knows no generators)
+        if rows[i, j] != words[j]:
+            return False
+    return True
 
 
 class WholeGame:
@@ -210,30 +212,32 @@ class WholeGame:
         """`log` is where the referee looks; `limit` is in seconds a move."""
         identity = -(-game.identity // 8)
         self.game, self.log = game, np.frombuffer(log, np.int64)
-        self.table, self.seats, self.spare = np.zeros(1, GAME), np.zeros(2, SEAT), np.zeros(2, np.int64)
+        self.table, self.seats = np.zeros(1, GAME), np.zeros(2, SEAT)
         self.words, self.lists = np.zeros(game.size // 8, np.uint64), np.zeros(game.width, np.int32)
         self.seen = np.zeros((cap if repeats else 1, identity), np.uint64)
         self.chance = np.zeros((2, cap // 2 + 2))
-        self.known = np.zeros((2, 1, identity + 2 - (-game.width // 64)), np.uint64)  # of searches that keep nothing
+        self.nothing = np.zeros(
+            (1, identity + 2 - (-game.width // 64)), np.uint64
+        )  # room for searches that keep nothing
         limit_ns, rules = NEVER if limit is None else int(limit * 1e9), game._rules
-        self.table[0] = (rules.moves.address, rules.play.address, 0, cap, repeats, limit_ns, identity, 0, NONE, 0, 0, 0)
-        self.seats["portion"] = 16
+        self.settled = rules.moves.address, rules.play.address, cap, repeats, limit_ns, identity
         play_on.prepare()
 
     def start(self, position: Position, natives: Sequence[Native]) -> None:
         """A game from this position, the first native being player 1."""
         self.natives, left = natives, self.game.left(position.data)
-        for name, value in {"left": left or 0, "thinking": 0, "code": NONE, "turns": 0}.items():
-            self.table[name] = value
+        self.table[0] = (*self.settled, left or 0, 0, NONE, 0, 0, 0)
         self.words.view(np.uint8)[:] = position.data
-        for native, seat, luck, known in zip(natives, self.seats, self.chance, self.known, strict=True):
-            seat["kind"] = native.kind
-            if (engine := native.engine) is not None:
+        self.known = [self.nothing, self.nothing]
+        for seat, native in enumerate(natives):
+            engine, luck = native.engine, self.chance[seat]
+            if engine is None:
+                self.seats[seat] = (native.kind, 0, 0, 0, 0, 0)
+            else:
                 engine.work.make_room(engine.depths(native.depth, left)[1])
-                seat["row_at"], seat["depth"] = engine.work.at, native.depth or DEEPEST
-                seat["nodes"], seat["from_one"] = native.nodes or NEVER, engine.deepen or native.depth is None
-                known = engine.known if len(engine.known) > 1 else known
-                seat["known_at"], (seat["known_rows"], seat["known_words"]) = known.ctypes.data, known.shape
+                bounds = native.depth or DEEPEST, native.nodes or NEVER, engine.deepen or native.depth is None
+                self.seats[seat] = (native.kind, engine.work.at, *bounds, 16)
+                self.known[seat] = engine.known if len(engine.known) > 1 else self.nothing
             luck[0] = -1
             if native.chance is not None:
                 luck[0], luck[1:] = 0, [native.chance() for _ in range(len(luck) - 1)]
@@ -242,9 +246,8 @@ class WholeGame:
         """Go on for a slice; why it stopped. What goes wrong in an evaluation is raised as its search would."""
         error = None
         try:
-            result = play_on(
-                self.table, self.seats, self.log, self.words, self.seen, self.chance, self.lists, self.spare
-            )
+            arrays = self.log, self.words, self.seen, self.chance, self.lists, *self.known
+            result = play_on(self.table, self.seats, *arrays)
         except Exception as given:
             result, error = BAD_VALUE, given
         if result == BAD_VALUE:
