@@ -281,7 +281,7 @@ def _meetings(owner: str, games: Any, players: Any, opponents: Any, meetings: An
         if opponents is not None:
             raise SpecError(f"{owner}: give opponents or meetings, not both")
         found = []
-        for item in meetings:
+        for item in meetings if isinstance(meetings, Iterable) else [meetings]:
             if not isinstance(item, (list, tuple)) or len(item) != 3:
                 raise SpecError(f"{owner}: a meeting is (game, player, opponent); given {item!r}"[:300])
             board = game_of(item[0])

@@ -64,11 +64,11 @@ def codes_of(position: Position) -> Opening:
 
 def opening_lines(game: Game, wanted: int | Sequence[str] | None, seed: int, owner: str) -> list[Opening]:
     """The openings of a measurement: so many at random from the seed, or the lines given, such as `["44", "35"]`."""
-    if wanted is None or isinstance(wanted, (int, float)):
-        count = COUNT.check(owner, "openings", wanted or 0)
+    if not isinstance(wanted, (str, list, tuple)):
+        count = COUNT.check(owner, "openings", 0 if wanted is None else wanted)
         return openings(game, count, seed) if count else []
     lines = [wanted] if isinstance(wanted, str) else wanted
-    if not isinstance(lines, (list, tuple)) or not all(isinstance(line, str) for line in lines):
+    if not all(isinstance(line, str) for line in lines):
         raise GamekitError(
             f"{owner}: openings={wanted!r} is not allowed; openings is a number or a list of moves"[:400]
         )
