@@ -138,6 +138,8 @@ def games_of(owner: str, given: Any) -> dict[str, Game]:
 def players_of(owner: str, name: str, given: Any, game: Game) -> dict[str, Player]:
     """The players of a measurement for one game: `heuristic=all` becomes each heuristic the game has."""
     single = isinstance(given, (str, Spec, Player)) or callable(given)
+    if not single and not isinstance(given, Iterable):
+        return listed(owner, name, given, _player)  # which refuses it
     items: list[Any] = []
     for item in [given] if single else given:
         items += _all_heuristics(item, game) if isinstance(item, (str, Spec)) else [item]

@@ -104,13 +104,13 @@ def sweep(
         opponents=opponents,
         meetings=meetings,
         openings=openings,
-        swap=_flag("sweep", "swap", swap),
+        swap=swap,
         rules=Rules.checked(
             "sweep", repetition=repetition, max_plies=max_plies, move_seconds=move_seconds, megabytes=megabytes
         ),
         rows=rows,
-        timing=_flag("sweep", "timing", timing),
-        seed=RULES["seed"].check("sweep", "seed", seed),
+        timing=timing,
+        seed=seed,
         stored=out is not None,
     )
     return measure(plan, out, workers, executor, progress)
@@ -143,7 +143,10 @@ def match(
         raise SpecError(f"match has no parameter {sorted(unknown)[0]!r}; that is one of gk.sweep")
     if sprt is None:
         return sweep(game, first, second, total, **options)
-    test = sprt if isinstance(sprt, SPRT) else SPRT(*sprt)
+    try:
+        test = sprt if isinstance(sprt, SPRT) else SPRT(*sprt)
+    except TypeError:
+        raise SpecError(f"match: sprt={sprt!r} is not allowed; sprt is (elo0, elo1)"[:300]) from None
     out, how = options.pop("out", None), {k: options.pop(k, None) for k in ("workers", "executor", "progress")}
     rules = {k: options.pop(k) for k in ("repetition", "max_plies", "move_seconds", "megabytes") if k in options}
     plan = _plan_games(
@@ -202,6 +205,8 @@ def _plan_games(
     seed: int = 0,
     stored: bool = False,
 ) -> Plan:
+    swap, timing = _flag(owner, "swap", swap), _flag(owner, "timing", timing)
+    seed = RULES["seed"].check(owner, "seed", seed)
     met = _meetings(owner, games, players, opponents, meetings)
     for board, one, other in met:
         make_ready(one, board)
@@ -276,7 +281,7 @@ def _meetings(owner: str, games: Any, players: Any, opponents: Any, meetings: An
         if opponents is not None:
             raise SpecError(f"{owner}: give opponents or meetings, not both")
         found = []
-        for item in meetings:
+        for item in meetings if isinstance(meetings, Iterable) else [meetings]:
             if not isinstance(item, (list, tuple)) or len(item) != 3:
                 raise SpecError(f"{owner}: a meeting is (game, player, opponent); given {item!r}"[:300])
             board = game_of(item[0])

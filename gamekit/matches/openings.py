@@ -30,7 +30,7 @@ def openings(game: Game, count: int, seed: int = 0, plies: int | None = None) ->
         if len(found) == count:
             return found
         best = max(best, len(found))
-        if found == [] and not plies:
+        if not found:
             break  # every game ends before this ply
     of = f" of {plies} plies" if plies else ""
     raise GamekitError(f"openings={count} is not allowed for {game}: only {best} distinct openings{of} were found")
@@ -39,56 +39,46 @@ def openings(game: Game, count: int, seed: int = 0, plies: int | None = None) ->
 def _sample(game: Game, count: int, seed: int, plies: int) -> list[Opening]:
     # The text of a seed, not its hash: hashes of texts change between processes.
     choose = random.Random(f"openings {seed} {game} {plies}")
-    seen: dict[bytes, Opening] = {}
+    found: dict[bytes, Opening] = {}
     reached: dict[Opening, Position] = {(): game.start()}  # most lines begin like another
-    lines: set[Opening] = set()
+    tried: set[Opening] = set()
     missed = 0
-    while missed < 100 + 3 * len(seen):  # a stranger still out there would have been met by now
-        missed += 1
-        line: Opening = ()
-        position = reached[line]
+    while len(found) < count and missed < 100 + 3 * len(found):  # a new one would have been met by now
+        line, position = (), reached[()]
         while len(line) < plies and position.winner is None:
             codes = position.codes()
             line += (codes[int(choose.random() * len(codes))],)
             if line not in reached:
                 reached[line] = position.after(line[-1])
             position = reached[line]
-        if position.winner is None and line not in lines:
-            lines.add(line)
-            before = len(seen)
-            seen.setdefault(position.canonical(), line)
-            if len(seen) == count:
-                break
-            missed = 0 if len(seen) > before else missed
-    return list(seen.values())
+        new = position.winner is None and line not in tried and found.setdefault(position.canonical(), line) == line
+        missed = 0 if new else missed + 1
+        tried.add(line)
+    return list(found.values())
 
 
-def read_openings(game: Game, lines: Sequence[str]) -> list[Opening]:
-    """Openings written as lines of moves, such as `["44", "35"]`; refused when the game is over after one."""
-    found = []
-    for line in lines:
-        if not isinstance(line, str):
-            raise GamekitError(f"openings are a number or a list of lines of moves; given {line!r}")
-        position, codes = game.start(), []
-        for move in game.split(line):
-            try:
-                codes.append(position.code(move))
-            except MoveError as error:
-                raise GamekitError(f"openings: {line!r} is not allowed: {error}") from None
-            position = position.after(codes[-1])
-        if position.winner is not None:
-            raise GamekitError(f"openings: {line!r} is not allowed: the game is over after it")
-        found.append(tuple(codes))
-    return found
+def codes_of(position: Position) -> Opening:
+    """The numbers of the moves that led to a position."""
+    return tuple(one.last for one in position.history[1:] if one.last is not None)
 
 
 def opening_lines(game: Game, wanted: int | Sequence[str] | None, seed: int, owner: str) -> list[Opening]:
-    """The openings of a measurement: so many at random from the seed, or the lines given."""
-    if wanted is None or isinstance(wanted, (int, float)):
-        count = COUNT.check(owner, "openings", wanted or 0)
-        return openings(game, count, seed) if count else []
+    """The openings of a measurement: so many at random from the seed, or the lines given, such as `["44", "35"]`."""
     if not isinstance(wanted, (str, list, tuple)):
+        count = COUNT.check(owner, "openings", 0 if wanted is None else wanted)
+        return openings(game, count, seed) if count else []
+    lines = [wanted] if isinstance(wanted, str) else wanted
+    if not all(isinstance(line, str) for line in lines):
         raise GamekitError(
             f"{owner}: openings={wanted!r} is not allowed; openings is a number or a list of moves"[:400]
         )
-    return read_openings(game, [wanted] if isinstance(wanted, str) else wanted)
+    found = []
+    for line in lines:
+        try:
+            position = game.replay(line)
+        except MoveError as error:
+            raise GamekitError(f"{owner}: openings={line!r} is not allowed: {error}") from None
+        if position.winner is not None:
+            raise GamekitError(f"{owner}: openings={line!r} is not allowed: the game is over after it")
+        found.append(codes_of(position))
+    return found

@@ -10,7 +10,6 @@ import contextlib
 import copy
 import hashlib
 import math
-import os
 import re
 import sys
 from collections import Counter
@@ -19,26 +18,21 @@ from dataclasses import dataclass
 from time import monotonic_ns, thread_time
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..core import Game, Position
 from ..errors import MoveError
-from ..players.base import Native, Player
+from ..players.base import Function, Native, Player
 from ..players.base import player as player_of
 from ..specs import Param
 from . import sandbox, whole_game
 from .openings import Opening
-from .sandbox import CREDIT, OWN, RENEW, STARTED, WATCHED
-from .whole_game import WholeGame
+from .sandbox import CREDIT, RENEW, STARTED, WATCHED
+from .whole_game import MOVER, MOVES, NODES, PLIES, WholeGame
 
 TERMINATIONS = ("win", "draw", "repetition", "cap", "timeout", "illegal", "crash", "memory")
 FORFEITS = TERMINATIONS[4:]  # the player to blame loses
 MOST_PLIES = 500  # of a game that has no bound of its own
 MEGABYTES = 2048  # what a guarded player may take
 LONGEST = 10_000  # plies of a game in one compiled call, where each position is compared with all before
-MOVER, PLIES, NODES, MOVES = (
-    OWN + word for word in (whole_game.MOVER, whole_game.PLIES, whole_game.NODES_OF, whole_game.MOVES)
-)  # in the log
 ENDED = {whole_game.OVER: "", whole_game.REPEATED: "repetition", whole_game.CAPPED: "cap"}
 
 RULES = {
@@ -111,14 +105,11 @@ def fixtures(
         pair = number // 2 if swap else number
         opening = lines[pair % len(lines)] if lines else ()
         key = repr((seed, str(game), opponent, opening, pair)).encode()
-        seats = tuple(_number(hashlib.sha256(key + b" %d" % seat).digest()) for seat in (1, 2))
-        luck = _number(hashlib.sha256(key).digest())
-        found.append(Fixture(number, pair, not (swap and number % 2), opening, luck, (seats[0], seats[1])))
+        luck, first, second = (
+            int.from_bytes(hashlib.sha256(key + seat).digest()[:8], "little") >> 1 for seat in (b"", b" 1", b" 2")
+        )
+        found.append(Fixture(number, pair, not (swap and number % 2), opening, luck, (first, second)))
     return found
-
-
-def _number(digest: bytes) -> int:
-    return int.from_bytes(digest[:8], "little") >> 1
 
 
 class Referee:
@@ -138,13 +129,11 @@ class Referee:
 
     def _open_log(self, plies: int = 0, shared: bool = False) -> None:
         """The words in which the game so far stands, for whoever is left when a player takes the process down."""
-        self.log = sandbox.log_of(MOVES - OWN + max(plies, self.cap), shared)
-        words = np.frombuffer(self.log, np.int64)
-        known = all(map(ours, (self.game, *self.players))) and not self.move_rows
+        self.log = sandbox.log_of(MOVES - sandbox.OWN + max(plies, self.cap), shared)
         self.whole: WholeGame | None = None
+        known = all(map(ours, (self.game, *self.players))) and not self.move_rows
         if known and not (self.repeats and self.cap > LONGEST):
-            clock, book = words[STARTED : CREDIT + 1], words[OWN:]
-            self.whole = WholeGame(self.game, self.cap, self.repeats, self.limit, clock, book)
+            self.whole = WholeGame(self.game, self.cap, self.repeats, self.limit, self.log)
 
     @property
     def trusted(self) -> bool:
@@ -155,15 +144,14 @@ class Referee:
 
     def games(self, schedule: Sequence[Fixture], guarded: bool) -> Iterator[Record]:
         """Every game of a schedule; guarded ones are played in a child process that may die."""
-        guarded = guarded and hasattr(os, "fork")
         self._open_log(max((len(fixture.opening) for fixture in schedule), default=0), shared=guarded)
         if not guarded:
             yield from map(self.play, schedule)
             return
         rows = sandbox.guarded(
-            range(len(schedule)),
+            len(schedule),
             lambda i: tuple(self.play(schedule[i])),
-            lambda i, label, note: tuple(self._lost(schedule[i], label, note)),
+            lambda i, label, note: tuple(self._record(schedule[i], None, label, note)),
             self.log,
             self.limit,
             self.rules.megabytes,
@@ -204,14 +192,15 @@ class Referee:
             if not log[WATCHED]:
                 raise
             label, note = "crash", "KeyboardInterrupt"
-        log[STARTED] = 0
-        for player in players:
-            with contextlib.suppress(Exception):  # the game is over; what a player does on leaving changes nothing
+        record = self._record(fixture, end, label, note, (monotonic_ns() - started) / 1e9, rows)
+        for seat, player in enumerate(players, 1):
+            log[MOVER], log[STARTED] = seat, monotonic_ns()
+            try:
                 player.close()
-        elapsed = (monotonic_ns() - started) / 1e9
-        if end is None:
-            return self._lost(fixture, label, note, elapsed, rows)
-        return self._record(fixture, end, label, note, elapsed, rows)
+            except (Exception, SystemExit):  # the game is over; what a player does on leaving changes nothing
+                pass
+        log[STARTED] = 0
+        return record
 
     def _by_moves(
         self, position: Position, players: Sequence[Player], rows: list[tuple[Any, ...]]
@@ -219,21 +208,23 @@ class Referee:
         """Ask for one move after the other; where the game ended, the label unless it was won or drawn, a note."""
         log, limit, seen = self.log, self.limit, Counter[bytes]()
         asked = [player.choose if self.move_rows else player.pick for player in players]
-        own = [ours(player) for player in players]
+        strange = [isinstance(player, Function) or not ours(player) for player in players]
+        copies: tuple[list[Position], list[Position]] = [], []
         while True:
             seat = position.turn
-            shown = position if own[seat - 1] else position.copy()  # what a stranger writes into it stays with them
             log[MOVER], log[CREDIT] = seat, 0
             log[STARTED] = started = monotonic_ns()
-            answer = asked[seat - 1](shown)
-            log[STARTED] = 0
-            if limit and monotonic_ns() - started > limit * 1e9 and sandbox.overdue(log, limit, started):
+            answer = asked[seat - 1](_shown(position, copies[seat - 1]) if strange[seat - 1] else position)
+            if limit and monotonic_ns() - started > limit * 1e9 and sandbox.overdue(log, limit):
                 return position, "timeout", "answered after the limit"
+            if strange[seat - 1] and log[WATCHED]:
+                sandbox.leave_if_cut_off(log)
             code = answer.code if self.move_rows else answer
             if type(code) is not int or code not in position.codes():
                 return position, "illegal", _short(f"{code!r} is not a legal move")
             if self.move_rows:
-                rows.append(_evidence(position.ply, seat, answer))
+                rows.append(self._evidence(position, answer))
+            log[STARTED] = 0
             position = position.after(code)
             self._write(code)
             log[NODES + seat - 1] = players[seat - 1].nodes
@@ -262,7 +253,7 @@ class Referee:
                 if result in ENDED:
                     return game.position(result), ENDED[result], ""
                 if watched:
-                    if result == whole_game.LATE and sandbox.overdue(self.log, limit, game.began):
+                    if result == whole_game.LATE and sandbox.overdue(self.log, limit):
                         return game.position(result), "timeout", "answered after the limit"
                 elif self.log[PLIES] > plies:
                     plies, clock = self.log[PLIES], thread_time()
@@ -275,41 +266,41 @@ class Referee:
         log[MOVES + plies] = code
         log[PLIES] = plies + 1
 
-    def _lost(
-        self, fixture: Fixture, label: str, note: str, elapsed: float = 0.0, rows: Sequence[tuple[Any, ...]] = ()
-    ) -> Record:
-        """The record of a game whose players or process failed, from the log."""
-        position = self.start
-        for code in self.log[MOVES : MOVES + self.log[PLIES]]:
-            position = position.after(code)
-        return self._record(fixture, position, label, note, elapsed, rows)
+    def _evidence(self, position: Position, choice: Any) -> tuple[Any, ...]:
+        """What a move was chosen by, as plain values."""
+        expected = _short(choice.line[1]) if len(choice.line) > 1 else ""
+        value = None if choice.value is None else float(choice.value)
+        generated, stopped_by = int(choice.counters.get("generated", 0)), _short(choice.stopped_by)
+        move, reached, seconds = self.texts[choice.code], int(choice.depth), float(choice.seconds)
+        return position.ply, position.turn, move, value, reached, generated, stopped_by, expected, seconds
 
     def _record(
         self,
         fixture: Fixture,
-        position: Position,
+        end: Position | None,
         label: str,
         note: str,
-        elapsed: float,
-        rows: Sequence[tuple[Any, ...]],
+        elapsed: float = 0.0,
+        rows: Sequence[tuple[Any, ...]] = (),
     ) -> Record:
+        """What happened, from the log; without a position to end at, the one that the log leads to."""
         log = self.log
         codes = log[MOVES : MOVES + log[PLIES]].tolist()
+        if end is None:
+            end = self.start
+            for code in codes:
+                end = end.after(code)
         if not label:
-            winner, label = position.winner or 0, "win" if position.winner else "draw"
+            winner, label = end.winner or 0, "win" if end.winner else "draw"
         else:
             winner = 3 - log[MOVER] if label in FORFEITS else 0
-        score = self.game.score(position.record) if self.counts else None
-        nodes, totals = (log[NODES], log[NODES + 1]), score or (None, None)
+        nodes, totals = (log[NODES], log[NODES + 1]), (self.counts and self.game.score(end.record)) or (None, None)
         if not fixture.player_first:
             nodes, totals = nodes[::-1], totals[::-1]
         texts = list(map(self.texts.__getitem__, codes))
-        opening = self.game.join(texts[: len(fixture.opening)])
         return Record(
-            fixture.number,
-            fixture.pair,
-            fixture.player_first,
-            opening,
+            *fixture[:3],
+            self.game.join(texts[: len(fixture.opening)]),
             len(fixture.opening),
             len(codes),
             winner,
@@ -324,12 +315,16 @@ class Referee:
         )
 
 
-def _evidence(ply: int, seat: int, choice: Any) -> tuple[Any, ...]:
-    """What a move was chosen by, as plain values."""
-    expected = choice.line[1] if len(choice.line) > 1 else ""
-    value = None if choice.value is None else float(choice.value)
-    generated = int(choice.counters.get("generated", 0))
-    return ply, seat, choice.move, value, choice.depth, generated, choice.stopped_by, expected, choice.seconds
+def _shown(position: Position, copies: list[Position]) -> Position:
+    """The game as a stranger sees it: copies, ply by ply, so that what it writes into them stays with it."""
+    missing = [position]
+    while len(missing) + len(copies) <= position.ply and missing[-1].parent is not None:
+        missing.append(missing[-1].parent)
+    for one in reversed(missing):
+        copied = one.copy()
+        copied.parent = copies[-1] if copies else None
+        copies.append(copied)
+    return copies[-1]
 
 
 def ours(thing: Any) -> bool:

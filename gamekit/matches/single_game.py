@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core import Game, Position
 from ..games import game as game_of
-from .openings import Opening
+from .openings import codes_of
 from .referee import RULES, Referee, Rules, fixtures, two_players
 
 
@@ -28,31 +28,29 @@ class Played:
 
     def to_dict(self) -> dict[str, Any]:
         """The game as plain values."""
-        score = None if self.score is None else list(self.score)
         return {
             "game": str(self.game),
             "players": list(self.players),
             "moves": self.moves,
             "winner": self.winner,
             "termination": self.termination,
-            "score": score,
+            "score": self.score and list(self.score),
             "nodes": list(self.nodes),
             "final": str(self.final),
         }
 
     def __str__(self) -> str:
-        end = {0: "nobody wins"}.get(self.winner) or f"{self.game.players[self.winner - 1]} wins"
+        end = f"{self.game.players[self.winner - 1]} wins" if self.winner else "nobody wins"
         lines = [
             f"{self.game}: {self.players[0]} against {self.players[1]}",
             self.game.join(self.moves),
             str(self.final),
             f"{end} ({self.termination}) after {len(self.moves)} moves",
+            self.note,
+            f"score {self.score[0]:g} : {self.score[1]:g}" if self.score else "",
+            f"nodes {self.nodes[0]} and {self.nodes[1]}",
         ]
-        if self.note:
-            lines.append(self.note)
-        if self.score is not None:
-            lines.append(f"score {self.score[0]:g} : {self.score[1]:g}")
-        return "\n".join([*lines, f"nodes {self.nodes[0]} and {self.nodes[1]}"])
+        return "\n".join(line for line in lines if line)
 
     def _repr_svg_(self) -> str | None:
         return self.final._repr_svg_()
@@ -84,32 +82,21 @@ def play_game(
         The game: moves, winner, termination, score, nodes, final position.
     """
     board = game_of(game)
-    seed = RULES["seed"].check("play", "seed", seed)
-    opening = _line(board, moves)
-    most = None if max_plies is None else max(RULES["max_plies"].check("play", "max_plies", max_plies), len(opening))
-    rules = Rules.checked("play", repetition=repetition, max_plies=most, move_seconds=move_seconds)
+    opening = codes_of(board.replay(moves))
+    rules = Rules.checked("play", repetition=repetition, max_plies=max_plies, move_seconds=move_seconds)
     pair = two_players(first, second, board)
-    referee = Referee(board, pair, rules)
-    schedule = fixtures(seed, board, "", [opening], range(1))
-    record = next(iter(referee.games(schedule, guarded=move_seconds is not None)))
-    texts = board.split(record.moves)
-    score = None if record.score is None or record.opponent_score is None else (record.score, record.opponent_score)
+    schedule = fixtures(RULES["seed"].check("play", "seed", seed), board, "", [opening], range(1))
+    (told,) = Referee(board, pair, rules).games(schedule, guarded=move_seconds is not None)
+    texts = board.split(told.moves)
+    score = None if told.score is None or told.opponent_score is None else (told.score, told.opponent_score)
     return Played(
-        board,
-        (pair[0].spec, pair[1].spec),
-        texts,
-        record.winner,
-        record.termination,
-        score,
-        (record.generated, record.opponent_generated),
-        board.replay(texts),
-        record.note,
+        game=board,
+        players=(pair[0].spec, pair[1].spec),
+        moves=texts,
+        winner=told.winner,
+        termination=told.termination,
+        score=score,
+        nodes=(told.generated, told.opponent_generated),
+        final=board.replay(texts),
+        note=told.note,
     )
-
-
-def _line(game: Game, moves: str | Sequence[str]) -> Opening:
-    position, codes = game.start(), []
-    for move in game.split(moves) if isinstance(moves, str) else moves:
-        codes.append(position.code(move))
-        position = position.after(codes[-1])
-    return tuple(codes)

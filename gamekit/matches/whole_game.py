@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import carray, types
+from numba import carray, from_dtype, types
 
 from ..core import DRAW, RUNNING, WON, Game, Position
 from ..errors import GamekitError
@@ -23,208 +23,162 @@ from ..search import workspace as w
 from ..search.deepening import DEEPEST, SLICE, SOON, call_deepen, paced
 from ..search.table import digest
 from ..search.workspace import numbers_of, row_at
+from .sandbox import CREDIT, OWN, STARTED
 
 OVER, PAUSED, BAD_VALUE, LATE, REPEATED, CAPPED = w.DONE, w.PAUSED, w.BAD_VALUE, 3, 4, 5  # why it returned
-# the table at which they sit; the last six have a word for either seat
-(
-    MOVES_AT,
-    PLAY_AT,
-    LEFT,
-    CAP,
-    REPEATS,
-    LIMIT,
-    IDENTITY,
-    STATE,
-    CODE,
-    BEGAN,
-    WINNER,
-    TURNS,
-    SPENT,
-    KIND,
-    ROW_AT,
-    DEPTH,
-    NODES,
-    FROM_ONE,
-    PORTION,
-    TABLE,
-) = (*range(13), 13, 15, 17, 19, 21, 23, 25)
-IDLE, THINKING, CHOSEN = 0, 1, 2  # STATE: about to begin a move, in the middle of it, about to make it
-STARTED, CREDIT = 0, 1  # the clock that the referee's guard looks at
-MOVER, PLIES, NODES_OF, MOVES = 0, 1, 2, 4  # the game so far, kept where it outlives this process
+# The log's words about the game so far: who is to move, how many moves there are, the nodes of either seat, two words
+# to spare, the moves.
+MOVER, PLIES, NODES, SPARE, MOVES = OWN, OWN + 1, OWN + 2, OWN + 4, OWN + 6
 NEVER = 1 << 62
-NOTHING = np.zeros((1, 1), np.uint64)
+NONE = -1  # no move yet
 
 
-_NUMBERS = types.int64[::1]
+def _words(names: str) -> np.dtype:
+    return np.dtype([(name, np.int64) for name in names.split()])
 
 
-@compiled(
-    _NUMBERS,
-    _NUMBERS,
-    _NUMBERS,
-    types.uint64[::1],
-    types.uint64[:, ::1],
-    types.float64[:, ::1],
-    types.int32[::1],
-    _NUMBERS,
-    types.uint64[:, ::1],
-    types.uint64[:, ::1],
-)
-def play_on(table, clock, book, words, seen, chance, lists, spare, known_first, known_second):
+# `left` is the most plies that can follow the first position, `turns` how many did; `code` is the move chosen
+GAME = _words("moves_at play_at cap repeats limit identity left thinking code spent turns winner")
+# `portion` is how many nodes to search before the next look at the clock
+SEAT = _words("kind row_at depth nodes from_one portion")
+_LOG, _WORDS, _ROWS = types.int64[::1], types.uint64[::1], types.uint64[:, ::1]
+_GAME, _SEATS, _CHANCE, _LISTS = from_dtype(GAME)[::1], from_dtype(SEAT)[::1], types.float64[:, ::1], types.int32[::1]
+
+
+@compiled(_GAME, _SEATS, _LOG, _WORDS, _ROWS, _CHANCE, _LISTS, _ROWS, _ROWS)
+def play_on(games, seats, log, words, seen, chance, lists, known_first, known_second):
     """Play on until the game is over, a slice of time has passed, or someone took too long."""
-    position, look = address(words, 0), now(spare)
+    game, position, spare = games[0], address(words, 0), log[SPARE:]
+    look = now(spare)
     while True:
         turn = np.int64(words[0] & np.uint64(0xFFFFFFFF))
         seat = turn - 1
-        if table[STATE] == IDLE:
-            book[MOVER], clock[CREDIT], table[BEGAN] = turn, 0, now(spare)
-            clock[STARTED], table[STATE] = table[BEGAN], THINKING
-            if table[KIND + seat] == SEARCHER:
-                known = known_first if seat == 0 else known_second
-                if recall(known, words, table, chance, seat, lists):
-                    table[STATE], clock[STARTED] = CHOSEN, 0
-                else:
-                    begin(table, seat, words, turn)
-        if table[STATE] == THINKING:
-            if table[KIND + seat] == SEARCHER:
-                row = row_at(table[ROW_AT + seat])
+        me, known = seats[seat], known_first if seat == 0 else known_second
+        if game.code == NONE:
+            if not game.thinking:
+                log[MOVER], log[CREDIT], log[STARTED], game.spent = turn, 0, now(spare), 0
+                game.code = without_search(game, me, known, words, chance, seat, lists)
+            if game.code == NONE:
+                row = row_at(me.row_at)
                 counts, register = numbers_of(row, w.COUNTS, w.COUNTERS), numbers_of(row, w.REGISTER, w.REGISTERS)
+                if not game.thinking:
+                    begin(game, me, row, register, words, turn)
                 before, since = 0 if register[w.PHASE] == w.FRESH else counts[w.GENERATED], now(spare)
-                register[w.LIMIT] = min(before + table[PORTION + seat], table[NODES + seat])
-                result = call_deepen(row[w.DEEPEN_AT], table[ROW_AT + seat])
+                register[w.LIMIT] = min(before + me.portion, me.nodes)
+                result = call_deepen(row[w.DEEPEN_AT], me.row_at)
                 if result == w.BAD_VALUE:
                     return BAD_VALUE
-                if result == w.PAUSED and counts[w.GENERATED] < table[NODES + seat]:
+                if result == w.PAUSED and counts[w.GENERATED] < me.nodes:
                     done, clock_now = counts[w.GENERATED] - before, now(spare)
-                    table[PORTION + seat] = paced(table[PORTION + seat], done, (clock_now - since) / 1e9)
+                    me.portion = paced(me.portion, done, (clock_now - since) / 1e9)
                     if clock_now - look > SLICE * 1e9:
                         return PAUSED
                     continue
-                code = decided(row, register, lists, position, chance, seat, table)
-                table[SPENT] = counts[w.GENERATED]
-                remember(known_first if seat == 0 else known_second, words, table, code, row, register)
-            else:
-                count = call_moves(table[MOVES_AT], position, address(lists, 0))
-                code = lists[0]
-                if table[KIND + seat] == RANDOM_MOVE:
-                    code = lists[np.int64(drawn(chance, seat) * count)]
-            table[CODE], table[STATE], clock[STARTED] = code, CHOSEN, 0
-            if now(spare) - table[BEGAN] > table[LIMIT]:
+                game.spent = counts[w.GENERATED]
+                game.code, game.thinking = found(game, known, row, register, words, chance, seat, lists), 0
+            if now(spare) - log[STARTED] > game.limit:
                 return LATE
-        table[STATE] = IDLE
-        status = call_play(table[PLAY_AT], position, np.int32(table[CODE]))
-        table[TURNS] += 1
-        plies = book[PLIES] + 1
-        book[MOVES + plies - 1], book[PLIES] = table[CODE], plies
-        if table[KIND + seat] == SEARCHER:
-            book[NODES_OF + seat] += table[SPENT]
+            log[STARTED] = 0
+        status = call_play(game.play_at, position, np.int32(game.code))
+        game.turns += 1
+        log[MOVES + log[PLIES]] = game.code
+        log[PLIES] += 1
+        log[NODES + seat] += game.spent
+        game.code = NONE
         if status != RUNNING:
-            table[WINNER] = 0 if status == DRAW else turn if status == WON else 3 - turn
+            game.winner = 0 if status == DRAW else turn if status == WON else 3 - turn
             return OVER
-        if table[REPEATS] > 0 and times_seen(seen, words, table[TURNS], table[IDENTITY]) == table[REPEATS]:
+        if game.repeats > 0 and times_seen(seen, words, game.turns, game.identity) == game.repeats:
             return REPEATED
-        if plies >= table[CAP]:
+        if log[PLIES] >= game.cap:
             return CAPPED
 
 
 @helper
-def recall(known, words, table, chance, seat, lists):
-    """What a search of this position came to before: the same search would come to it again.
-
-    An entry has the position, the move plus one (0: an empty entry), the nodes, and bit by bit which moves were best.
-    """
-    identity = table[IDENTITY]
-    if known.shape[0] < 2:
-        return False
-    entry = known[np.int64(digest(words, 0, identity) & np.uint64(known.shape[0] - 1))]
-    for j in range(identity):
-        if entry[j] != words[j]:
-            return False
-    if entry[identity] == np.uint64(0):
-        return False
-    table[CODE], table[SPENT] = np.int64(entry[identity]) - 1, np.int64(entry[identity + 1])
-    if chance[seat, 0] < 0.0:  # ties are not broken at random
-        return True
-    best = 0
-    for j in range(identity + 2, entry.size):
-        best += popcount(entry[j])
-    pick = np.int64(drawn(chance, seat) * best)
-    call_moves(table[MOVES_AT], address(words, 0), address(lists, 0))
-    for i in range(lists.size):
-        if (entry[identity + 2 + (i >> 6)] >> np.uint64(i & 63)) & np.uint64(1):
-            if pick == 0:
-                table[CODE] = lists[i]
-                break
-            pick -= 1
-    return True
+def without_search(game, me, known, words, chance, seat, lists):
+    """A move that takes no search: the first, a random one, or what a search of this position came to before."""
+    if me.kind != SEARCHER:
+        count = call_moves(game.moves_at, address(words, 0), address(lists, 0))
+        return np.int64(lists[np.int64(drawn(chance, seat) * count)] if me.kind == RANDOM_MOVE else lists[0])
+    if len(known) == 1:
+        return NONE
+    place, size = place_of(known, words, game.identity), game.identity
+    if known[place, size] == np.uint64(0) or not same(known, place, words, size):
+        return NONE
+    game.spent = np.int64(known[place, size + 1])
+    return chosen(game, known, place, words, chance, seat, lists)
 
 
 @helper
-def remember(known, words, table, code, row, register):
-    """Keep what a finished search came to, where positions come back."""
-    identity = table[IDENTITY]
-    if known.shape[0] < 2 or register[w.FOUND_DEPTH] == 0:
-        return
-    entry = known[np.int64(digest(words, 0, identity) & np.uint64(known.shape[0] - 1))]
-    for j in range(identity):
-        entry[j] = words[j]
-    entry[identity], entry[identity + 1] = np.uint64(code + 1), np.uint64(table[SPENT])
-    switch = numbers_of(row, w.SWITCH, w.SWITCHES)
-    found = carray(pointer(row[w.FOUND]), (1 + switch[w.WIDTH],), np.float64)
-    root = carray(pointer(row[w.FRAMES]), (1,), w.FRAME)[0]
-    for j in range(identity + 2, entry.size):
-        entry[j] = np.uint64(0)
-    for i in range(root.count):
-        if found[1 + i] == found[0]:
-            entry[identity + 2 + (i >> 6)] |= np.uint64(1) << np.uint64(i & 63)
-
-
-@helper
-def begin(table, seat, words, turn):
+def begin(game, me, row, register, words, turn):
     """Hand the position to a searcher; it starts with the next call."""
-    row = row_at(table[ROW_AT + seat])
-    switch, register = numbers_of(row, w.SWITCH, w.SWITCHES), numbers_of(row, w.REGISTER, w.REGISTERS)
+    switch = numbers_of(row, w.SWITCH, w.SWITCHES)
     root = carray(pointer(row[w.WORDS]), (words.size,), np.uint64)
     for i in range(words.size):
         root[i] = words[i]
-    last = table[DEPTH + seat]
-    if table[LEFT] > 0:
-        last = min(last, table[LEFT] - table[TURNS])
-    register[w.LAST_DEPTH] = last
-    register[w.FIRST_DEPTH] = 1 if table[FROM_ONE + seat] else last
+    last = min(me.depth, game.left - game.turns) if game.left > 0 else me.depth
+    register[w.FIRST_DEPTH], register[w.LAST_DEPTH] = 1 if me.from_one else last, last
     register[w.KEEP], register[w.PHASE], switch[w.ME] = 0, w.FRESH, turn
-    table[PORTION + seat] = min(table[PORTION + seat], SOON)
+    me.portion, game.thinking = min(me.portion, SOON), 1
 
 
 @helper
-def decided(row, register, lists, position, chance, seat, table):
-    """The move of a search that has ended: of the deepest finished depth, else the best so far, else the first."""
-    if register[w.FOUND_DEPTH] > 0:
-        switch = numbers_of(row, w.SWITCH, w.SWITCHES)
-        if switch[w.TIES] != w.RANDOM:
-            return register[w.FOUND_MOVE]
-        found = carray(pointer(row[w.FOUND]), (1 + switch[w.WIDTH],), np.float64)
-        count = call_moves(table[MOVES_AT], position, address(lists, 0))
-        best = 0
-        for i in range(count):
-            if found[1 + i] == found[0]:
-                best += 1
-        pick = np.int64(drawn(chance, seat) * best)
-        for i in range(count):
-            if found[1 + i] == found[0]:
-                if pick == 0:
-                    return np.int64(lists[i])
-                pick -= 1
+def found(game, known, row, register, words, chance, seat, lists):
+    """The move of a search that has ended: of the deepest finished depth, else the best so far, else the first.
+
+    What a finished depth came to is kept: the position, the move plus one (0: nothing is known), the nodes, and where
+    ties are broken at random, bit by bit which moves were best.
+    """
     root = carray(pointer(row[w.FRAMES]), (1,), w.FRAME)[0]
-    if root.move >= 0:
-        return np.int64(root.move)
-    call_moves(table[MOVES_AT], position, address(lists, 0))
+    if register[w.FOUND_DEPTH] == 0:
+        call_moves(game.moves_at, address(words, 0), address(lists, 0))
+        return np.int64(root.move if root.move >= 0 else lists[0])
+    if len(known) == 1 and chance[seat, 0] < 0.0:
+        return np.int64(register[w.FOUND_MOVE])
+    place, size = place_of(known, words, game.identity), game.identity
+    for j in range(size):
+        known[place, j] = words[j]
+    known[place, size], known[place, size + 1] = np.uint64(register[w.FOUND_MOVE] + 1), np.uint64(game.spent)
+    if chance[seat, 0] >= 0.0:
+        values = carray(pointer(row[w.FOUND]), (1 + root.count,), np.float64)  # the best, then each move's
+        for j in range(size + 2, known.shape[1]):
+            known[place, j] = np.uint64(0)
+        for i in range(root.count):
+            if values[1 + i] == values[0]:
+                known[place, size + 2 + (i >> 6)] |= np.uint64(1) << np.uint64(i & 63)
+    return chosen(game, known, place, words, chance, seat, lists)
+
+
+@helper
+def chosen(game, known, place, words, chance, seat, lists):
+    """The move that is known to be best; one of the best where ties are broken at random."""
+    size = game.identity
+    if chance[seat, 0] < 0.0:
+        return np.int64(known[place, size]) - 1
+    best = 0
+    for j in range(size + 2, known.shape[1]):
+        best += popcount(known[place, j])
+    pick = np.int64(drawn(chance, seat) * best)
+    if best < 2:
+        return np.int64(known[place, size]) - 1
+    count = call_moves(game.moves_at, address(words, 0), address(lists, 0))
+    for i in range(count):
+        if (known[place, size + 2 + (i >> 6)] >> np.uint64(i & 63)) & np.uint64(1):
+            if pick == 0:
+                return np.int64(lists[i])
+            pick -= 1
     return np.int64(lists[0])
 
 
 @helper
+def place_of(known, words, identity):
+    """The row for a position among those that are known."""
+    return np.int64(digest(words, 0, identity) & np.uint64(len(known) - 1)) if len(known) > 1 else 0
+
+
+@helper
 def drawn(chance, seat):
-    """The seat's next number between 0 and 1; the first of its row says how many are used."""
+    """The seat's next number between 0 and 1; the first of its row says how many are used, or that it has none."""
     at = np.int64(chance[seat, 0]) + 1
     chance[seat, 0] = at
     return chance[seat, at]
@@ -235,88 +189,73 @@ def times_seen(seen, words, turns, identity):
     """How often the position after this many turns has come about, itself included; and remember it."""
     times = 1
     for i in range(turns - 1):
-        same = True
-        for j in range(identity):
-            if seen[i, j] != words[j]:
-                same = False
-                break
-        if same:
+        if same(seen, i, words, identity):
             times += 1
     for j in range(identity):
         seen[turns - 1, j] = words[j]
     return times
 
 
+@helper
+def same(rows, i, words, size):
+    """Whether a row begins with these words."""
+    for j in range(size):  # noqa: SIM110  (compiled code knows no generators)
+        if rows[i, j] != words[j]:
+            return False
+    return True
+
+
 class WholeGame:
     """Two players at a board. `start` sets up a game, `play` goes on with it for a few milliseconds."""
 
-    def __init__(self, game: Game, cap: int, repeats: int, limit: float | None, clock: np.ndarray, book: np.ndarray):
-        """`clock` and `book` are where the referee looks; `limit` is in seconds a move."""
+    def __init__(self, game: Game, cap: int, repeats: int, limit: float | None, log: memoryview):
+        """`log` is where the referee looks; `limit` is in seconds a move."""
         identity = -(-game.identity // 8)
-        self.game, self.clock, self.book = game, clock, book
-        self.table, self.spare = np.zeros(TABLE, np.int64), np.zeros(2, np.int64)
+        self.game, self.log = game, np.frombuffer(log, np.int64)
+        self.table, self.seats = np.zeros(1, GAME), np.zeros(2, SEAT)
         self.words, self.lists = np.zeros(game.size // 8, np.uint64), np.zeros(game.width, np.int32)
         self.seen = np.zeros((cap if repeats else 1, identity), np.uint64)
         self.chance = np.zeros((2, cap // 2 + 2))
-        for which, value in (
-            (MOVES_AT, game._rules.moves.address),
-            (PLAY_AT, game._rules.play.address),
-            (CAP, cap),
-            (REPEATS, repeats),
-            (LIMIT, NEVER if limit is None else int(limit * 1e9)),
-            (IDENTITY, identity),
-            (PORTION, 16),
-            (PORTION + 1, 16),
-        ):
-            self.table[which] = value
+        self.nothing = np.zeros(
+            (1, identity + 2 - (-game.width // 64)), np.uint64
+        )  # room for searches that keep nothing
+        limit_ns, rules = NEVER if limit is None else int(limit * 1e9), game._rules
+        self.settled = rules.moves.address, rules.play.address, cap, repeats, limit_ns, identity
         play_on.prepare()
 
     def start(self, position: Position, natives: Sequence[Native]) -> None:
         """A game from this position, the first native being player 1."""
-        self.natives, table, left = natives, self.table, self.game.left(position.data)
-        table[LEFT], table[STATE], table[TURNS] = left or 0, IDLE, 0
+        self.natives, left = natives, self.game.left(position.data)
+        self.table[0] = (*self.settled, left or 0, 0, NONE, 0, 0, 0)
         self.words.view(np.uint8)[:] = position.data
-        self.known = [NOTHING if native.engine is None else native.engine.known for native in natives]
+        self.known = [self.nothing, self.nothing]
         for seat, native in enumerate(natives):
-            table[KIND + seat] = native.kind
-            if native.engine is not None:
-                native.engine.work.make_room(native.engine.depths(native.depth, left)[1])
-                table[ROW_AT + seat], table[DEPTH + seat] = native.engine.work.at, native.depth or DEEPEST
-                table[NODES + seat] = native.nodes or NEVER
-                table[FROM_ONE + seat] = native.engine.deepen or native.depth is None
-            self.chance[seat, 0] = -1
+            engine, luck = native.engine, self.chance[seat]
+            if engine is None:
+                self.seats[seat] = (native.kind, 0, 0, 0, 0, 0)
+            else:
+                engine.work.make_room(engine.depths(native.depth, left)[1])
+                bounds = native.depth or DEEPEST, native.nodes or NEVER, engine.deepen or native.depth is None
+                self.seats[seat] = (native.kind, engine.work.at, *bounds, 16)
+                self.known[seat] = engine.known if len(engine.known) > 1 else self.nothing
+            luck[0] = -1
             if native.chance is not None:
-                self.chance[seat, 0] = 0
-                self.chance[seat, 1:] = [native.chance() for _ in range(self.chance.shape[1] - 1)]
+                luck[0], luck[1:] = 0, [native.chance() for _ in range(len(luck) - 1)]
 
     def play(self) -> int:
         """Go on for a slice; why it stopped. What goes wrong in an evaluation is raised as its search would."""
         error = None
         try:
-            result = play_on(
-                self.table,
-                self.clock,
-                self.book,
-                self.words,
-                self.seen,
-                self.chance,
-                self.lists,
-                self.spare,
-                *self.known,
-            )
+            arrays = self.log, self.words, self.seen, self.chance, self.lists, *self.known
+            result = play_on(self.table, self.seats, *arrays)
         except Exception as given:
             result, error = BAD_VALUE, given
         if result == BAD_VALUE:
-            failed = self.natives[self.book[MOVER] - 1].engine
+            failed = self.natives[self.log[MOVER] - 1].engine
             raise (failed.failure(error) if failed else error or GamekitError("a player failed")) from None
         return result
 
-    @property
-    def began(self) -> int:
-        """When the last move was begun, as `time.monotonic_ns` counts."""
-        return self.table.item(BEGAN)
-
     def position(self, result: int) -> Position:
         """The board as the last result left it."""
-        winner = self.table.item(WINNER) if result == OVER else None
+        winner = self.table["winner"].item() if result == OVER else None
         return Position(self.game, self.words.view(np.uint8).copy(), winner)

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 HOARD = []
+LEFT_BEHIND = "GAMEKIT_TEST_LEFT_BEHIND"  # a file in which players note the processes they start
 
 
 def good(position):
@@ -141,6 +142,126 @@ def starts_threads(position):
     return position.moves()[0]
 
 
+def stops_itself(position):
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return position.moves()[0]
+
+
+def stops_again_and_again(position):
+    """Whoever wakes it finds it stopped again."""
+    while True:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def is_stopped_by_a_helper(position):
+    player = os.getpid()
+    if _fork() == 0:
+        os.setsid()
+        while True:
+            os.kill(player, signal.SIGSTOP)
+            time.sleep(0.01)
+    time.sleep(1000)
+
+
+def closes_descriptors(position):
+    os.closerange(3, 1024)
+    time.sleep(1000)
+
+
+def closes_descriptors_and_answers(position):
+    os.closerange(3, 1024)
+    return position.moves()[0]
+
+
+def forks(position):
+    """Its child keeps the pipe to the parent open."""
+    if _fork() == 0:
+        time.sleep(1000)
+    os._exit(0)
+
+
+def forks_and_hangs(position):
+    if _fork() == 0:
+        time.sleep(1000)
+    time.sleep(1000)
+
+
+def detaches(position):
+    """Its child leaves the process group and is nobody's child any more."""
+    if _fork() == 0:
+        os.setsid()
+        if _fork() == 0:
+            time.sleep(1000)
+        os._exit(0)
+    time.sleep(0.2)
+    os._exit(0)
+
+
+def leaves_the_group_and_hangs(position):
+    """Its own process group and session are gone from under the one that watches it."""
+    if _fork() == 0:
+        os.setsid()
+        time.sleep(1000)
+    os.setpgid(0, os.getppid() if os.getpgid(os.getppid()) == os.getppid() else 0)
+    time.sleep(1000)
+
+
+def _fork():
+    pid = os.fork()
+    if pid == 0 and LEFT_BEHIND in os.environ:
+        with open(os.environ[LEFT_BEHIND], "a") as file:
+            file.write(f"{os.getpid()}\n")
+    return pid
+
+
+def raises_no_unicode(position):
+    raise RuntimeError("\ud800")
+
+
+def answers_no_unicode(position):
+    return "\ud800"
+
+
+def is_called_no_unicode(position):
+    raise type("\udfff", (Exception,), {})
+
+
+def writes(position):
+    """It fills every position it can reach with its own stones, and says that it has won."""
+    move = position.moves()[0]
+    for one in [position, *position.history]:
+        one.data.flags.writeable = True
+        one.data[:] = position.turn
+        one.winner, one.ply, one.last = position.turn, 0, 0
+    position.parent = None
+    return move
+
+
+def bad_repr(position):
+    class Answer:
+        def __repr__(self):
+            raise RuntimeError("no")
+
+    return Answer()
+
+
+def hanging_repr(position):
+    class Answer:
+        def __repr__(self):
+            while True:
+                pass
+
+    return Answer()
+
+
+def bad_message(position):
+    class Odd(Exception):
+        def __str__(self):
+            raise RuntimeError("no")
+
+    raise Odd
+
+
 class Liar:
     """Equal to everything, in the hope of passing for a legal move."""
 
@@ -167,11 +288,19 @@ QUICK = {
     nan: "illegal",
     wrong_type: "illegal",
     lies: "illegal",
+    bad_repr: "crash",
+    bad_message: "crash",
     exits: "crash",
     interrupts: "crash",
     leaves: "crash",
     dies: "crash",
     crashes_hard: "crash",
+    raises_no_unicode: "crash",
+    answers_no_unicode: "illegal",
+    is_called_no_unicode: "crash",
+    closes_descriptors_and_answers: "crash",
+    forks: "crash",
+    detaches: "crash",
     eats_memory: "memory",
     hoards_memory: "memory",
 }
@@ -182,5 +311,12 @@ SLOW = {
     swallows: "timeout",
     ignores_signals: "timeout",
     too_slow: "timeout",
+    hanging_repr: "timeout",
+    stops_itself: "timeout",
+    stops_again_and_again: "timeout",
+    is_stopped_by_a_helper: "timeout",
+    closes_descriptors: "timeout",
+    forks_and_hangs: "timeout",
+    leaves_the_group_and_hangs: "timeout",
 }
-HARMLESS = (prints, reseeds, starts_threads)
+HARMLESS = (prints, reseeds, starts_threads, writes)

@@ -8,7 +8,9 @@ import threading
 import time
 
 import pytest
-from gamekit.matches.match import match
+from conftest import in_child
+
+import gamekit as gk
 
 
 def steady(position):
@@ -21,19 +23,20 @@ import time
 now = time.time_ns
 time.time_ns = lambda: now() + 86_400 * 10**9 * (now() // 10**7 % 2)  # a day on and back, a hundred times a second
 time.time = lambda: time.time_ns() / 1e9
-from gamekit.match import match
+import gamekit as gk
 
 def steady(position):
     time.sleep(0.013)
     return position.moves()[0]
 
-print(match("connect_four", steady, "random", games=2, limit=0.5).terminations)
+for player in (steady, "alphabeta(depth=3)"):
+    print(*gk.match("connect_four", player, "random", games=2, move_seconds=0.5, workers=1).termination)
 """
 
 
 def test_a_jump_of_the_wall_clock_is_no_forfeit():
     run = subprocess.run([sys.executable, "-c", JUMPING], capture_output=True, text=True, check=False)
-    assert run.stdout == "{'win': 2}\n", run.stderr
+    assert run.stdout == "win win\nwin win\n", run.stderr
 
 
 def check_suspended(seconds):
@@ -51,10 +54,10 @@ def check_suspended(seconds):
 
     thread = threading.Thread(target=pause)
     thread.start()
-    result = match("connect_four", steady, steady, games=4, limit=0.5)
+    found = gk.match("connect_four", steady, steady, games=4, move_seconds=0.5, workers=1)
     thread.join()
     assert stopped
-    assert result.terminations == {"win": 4}
+    assert set(found.termination) == {"win"}
 
 
 def children():
@@ -77,13 +80,20 @@ def test_a_player_suspended_five_seconds_does_not_forfeit():
     check_suspended(5)
 
 
-def test_everything_suspended_is_no_forfeit():
-    """As Ctrl-Z or a sleeping laptop would: parent and player stop together."""
-    from conftest import in_child
+@pytest.mark.parametrize("kind", ["function", "trusted", "custom heuristic"])
+def test_everything_suspended_is_no_forfeit(kind):
+    """As Ctrl-Z or a sleeping laptop would: parent and player stop together, whichever way the game is played."""
+
+    @gk.heuristic("connect_four")
+    def middle(board, me, params):
+        return 1.0 if board[5, 3] == me else 0.0
+
+    player = {"function": steady, "trusted": "alphabeta(depth=7)"}.get(kind, "alphabeta(depth=7,heuristic=middle)")
 
     def work():
         me = os.getpid()
         os.setpgid(0, 0)
+        gk.match("connect_four", player, player, games=2, move_seconds=9, workers=1)  # nothing is compiled later
         waker = os.fork()
         if waker == 0:
             time.sleep(0.5)
@@ -95,8 +105,9 @@ def test_everything_suspended_is_no_forfeit():
             for pid in everyone:
                 os.kill(pid, signal.SIGCONT)
             os._exit(0)
-        found = match("connect_four", steady, steady, games=4, limit=0.5).terminations
-        os.waitpid(waker, 0)
-        os._exit(0 if found == {"win": 4} else 3)
+        found = set()
+        while os.waitpid(waker, os.WNOHANG) == (0, 0):
+            found |= set(gk.match("connect_four", player, player, games=2, move_seconds=0.5, workers=1).termination)
+        os._exit(0 if found == {"win"} else 3)
 
     assert in_child(work) == 0
