@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import GamekitError, nearest
 from ..experiments import measure
-from ..experiments.folder import Folder, FolderError, Report, drop_damaged, verify
+from ..experiments.folder import Folder, Report, drop_damaged, verify
 from ..matches.referee import TERMINATIONS
 from . import plot
 from .summaries import elo, ratings, win_rates
@@ -98,29 +98,11 @@ def _figures(rates: pd.DataFrame) -> dict[str, bytes]:
 
 def repair(path: str | Path) -> Report:
     """Drop what is damaged and measure it again; with code of the user's own, the sweep itself has to be run again."""
-    before = drop_damaged(path)
-    plan = Folder(path).plan if (Path(path) / "plan.json").is_file() else None
-    if plan is None:
-        raise FolderError(f"no results found in {path}")
-    own = any(len(group.get(who, [])) > 1 for group in plan["groups"] for who in ("player", "opponent"))
-    if before.complete or own or plan["measure"] not in ("games", "moves"):
-        return verify(path)
-    keys = ("openings", "swap", "repetition", "max_plies", "move_seconds", "megabytes", "rows", "timing", "seed")
-    asked: dict[str, Any] = plan["arguments"]
-    met = asked["meetings"] if asked["opponents"] else None
-    players = list(dict.fromkeys(name for meeting in asked["meetings"] for name in meeting[1:]))
-    played = measure.sweep(
-        asked["games"],
-        players,
-        None,
-        asked["games_each"],
-        meetings=met,
-        out=path,
-        progress=False,
-        **{k: asked[k] for k in keys},
-    )
-    if (Path(path) / "tables").is_dir():
-        finish(Folder(path), played)
+    folder = Folder(path)
+    if not drop_damaged(path).complete:
+        played = measure.again(folder)
+        if played is not None and (folder.path / "tables").is_dir():
+            finish(folder, played)
     return verify(path)
 
 

@@ -147,11 +147,10 @@ def players_of(owner: str, name: str, given: Any, game: Game) -> dict[str, Playe
 def _all_heuristics(item: str | Spec, game: Game) -> list[Spec]:
     found = []
     for one in expand(item):
-        if str(one.settings.get("heuristic")) != "all":
-            found.append(one)
-            continue
-        fitting = [Spec(one.name, {**one.settings, "heuristic": name}) for name in fitting_heuristics(game)]
-        found += fitting
+        every = str(one.settings.get("heuristic")) == "all"
+        found += (
+            [Spec(one.name, {**one.settings, "heuristic": h}) for h in fitting_heuristics(game)] if every else [one]
+        )
     return found
 
 
@@ -181,13 +180,20 @@ def _player(given: Any) -> Player:
 
 
 def parameters(player: Player, game: Game) -> dict[str, Any]:
-    """A player's parameters as columns: values in effect, the game's default heuristic and its weights resolved."""
+    """A player's parameters as columns: values in effect, the game's default heuristic and its weights resolved.
+
+    Where a parameter is not set its type stands for it, so that its column has the same dtype as anywhere else.
+    """
     found: dict[str, Any] = {}
     for name, value in player.parameters().items():
-        if name != "heuristic":
-            found[name] = value
-            continue
-        heuristic = heuristic_of(value, game)
-        found[name] = heuristic.name
-        found |= {f"heuristic_{weight}": setting for weight, setting in heuristic.settings.items()}
+        if name == "heuristic":
+            heuristic = heuristic_of(value, game)
+            found |= {name: heuristic.name, **weights(heuristic)}
+        else:
+            found[name] = player.takes[name].kind if value is None and name in player.takes else value
     return found
+
+
+def weights(heuristic: Heuristic) -> dict[str, Any]:
+    """A heuristic's weights as columns."""
+    return {f"heuristic_{name}": value for name, value in heuristic.settings.items()}
