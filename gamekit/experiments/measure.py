@@ -360,7 +360,13 @@ def again(folder: Folder) -> pd.DataFrame | None:
     if "sprt" in given:
         test = SPRT(*given.pop("sprt"))
         return _play("match", DEFAULTS | given | options, test)
-    verbs = {"games": sweep, "moves": sweep, "searches": searches, "root_moves": searches, "accuracy": accuracy}
+    verbs: dict[str, Any] = {
+        "games": sweep,
+        "moves": sweep,
+        "searches": searches,
+        "root_moves": searches,
+        "accuracy": accuracy,
+    }
     return verbs.get(plan["measure"], values)(**given, **options)
 
 

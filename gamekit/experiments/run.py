@@ -73,13 +73,11 @@ def measure(plan: Plan) -> pd.DataFrame:
         try:
             made = plan.frame(run.all())
         except (KeyboardInterrupt, GamekitError) as error:
-            unit = plan.groups[0].work.unit
-            stored = (
-                f"{run.stored:,} of {run.total:,} {unit}s are stored in {folder.path}; run the same again to resume"
-            )
+            count = sum(span.units for span in _parts(folder, plan))
+            stored = f"{count:,} of {run.total:,} {plan.groups[0].work.unit}s are stored in {folder.path}"
             if isinstance(error, KeyboardInterrupt):
-                raise Stopped(f"stopped: {stored}") from None
-            raise GamekitError(f"{error}; {stored}") from error
+                raise Stopped(f"stopped: {stored}; run the same again to resume") from None
+            raise GamekitError(f"{error}; {stored}; run the same again to resume") from error
         data = io.BytesIO()
         made.to_parquet(data, index=False)
         folder.finish({name: data.getvalue()}, units=run.stored)
@@ -165,12 +163,11 @@ class _Run:
 
     def _send(self) -> None:
         """Keep the workers busy; what may have killed one is sent alone."""
-        if self.suspects:
-            if not self.flying:
-                self.trial = self.suspects.popleft()
-                self._submit(self.trial)
+        if self.suspects and not self.flying:
+            self.trial = self.suspects.popleft()
+            self._submit(self.trial)
+        if self.suspects or self.trial:
             return
-        self.trial = None
         while self.waiting and len(self.flying) < self.pool.window:
             self._share_out(self.pool.window - len(self.flying))
             self._submit(self.waiting.popleft())
@@ -186,6 +183,7 @@ class _Run:
 
     def _receive(self, future: Future, span: Range) -> int:
         """Keep what a slice gave; how many units that were."""
+        alone, self.trial = self.trial is not None, None
         try:
             data, reached = future.result()
         except (KeyboardInterrupt, SystemExit, OtherCode):
@@ -193,7 +191,7 @@ class _Run:
         except BaseException as error:
             if died(error):
                 self.pool.renew()
-                return self._mourn(span)
+                return self._mourn(span, alone)
             self.failed.append(f"{self._named(span)}: {type(error).__name__}: {error}")
             return 0
         if reached < span.end:
@@ -206,9 +204,9 @@ class _Run:
         self.tables[span] = pq.read_table(io.BytesIO(data))
         return span.units
 
-    def _mourn(self, span: Range) -> int:
+    def _mourn(self, span: Range, alone: bool) -> int:
         """Find out which unit kills its worker; one that did so twice with nothing beside it is recorded as lost."""
-        if span != self.trial:
+        if not alone:
             self.suspects.append(span)
             return 0
         self.deaths.update([span, span.group])

@@ -216,12 +216,12 @@ def test_no_worker_outlives_its_sweep_at_start_up(tmp_path):
 def test_a_measurement_of_positions_is_resumed_too(tmp_path):
     """The other measurements share all of this."""
     folder = tmp_path / "s"
-    what = {"games": "connect_four", "players": "alphabeta(depth=7)", "positions": 60, "seed": 1}
+    what = {"games": "connect_four", "players": "alphabeta(depth=8)", "positions": 100, "seed": 1}
     pid = start_child(lambda: gk.searches(**what, out=folder, workers=1))
     wait_for(lambda: stored(folder))
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    assert 0 < verify(folder).done < 60
+    assert 0 < verify(folder).done < 100
     kept = set(parts(folder))
     with pytest.warns(RuntimeWarning, match="is gone"):
         found = gk.searches(**what, out=folder, workers=2)
