@@ -13,30 +13,22 @@ and repairing. Nothing that does not carry these names is read, changed or remov
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
-import json
-import os
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import GamekitError
+from .files import LOCK, FolderError, digest, sealed, told, unsealed, write_file
 
 SCHEMA = 2
-PLAN, DONE, LOCK, PARTS = "plan.json", "done.json", "lock", "parts"
+PLAN, DONE, PARTS = "plan.json", "done.json", "parts"
 OURS = {PLAN, DONE, LOCK, PARTS, "tables", "figures"} | {
     f"{name}.parquet" for name in ("games", "moves", "searches", "root_moves", "accuracy", "values")
 }
 _PART = re.compile(r"([0-9a-f]{16})\.(\d+)-(\d+)\.([0-9a-f]{32})\.parquet")
 _DRAFT = re.compile(r"\.gamekit-\w+\.part")
-
-
-class FolderError(GamekitError):
-    """A folder of results that cannot be read, written or trusted; the message names the file."""
 
 
 class Part(NamedTuple):
@@ -48,65 +40,9 @@ class Part(NamedTuple):
     path: Path
 
 
-def digest(data: bytes) -> str:
-    """A digest of bytes."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
 def _part_name(group: str, first: int, end: int, data: bytes) -> str:
     span = f"{group}.{first}-{end}"
     return f"{span}.{digest(span.encode() + data)}.parquet"
-
-
-@contextlib.contextmanager
-def told(path: Path, doing: str) -> Iterator[None]:
-    """An error of the file system names the path."""
-    try:
-        yield
-    except OSError as error:
-        raise FolderError(f"cannot {doing} {path}: {error.strerror or error}") from None
-
-
-def write_file(path: Path, data: bytes | str) -> None:
-    """Write a file whole or not at all; one that already says this is left alone."""
-    data = data.encode() if isinstance(data, str) else data
-    with told(path, "write"):
-        if path.is_file() and not path.is_symlink() and path.read_bytes() == data:
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".gamekit-", suffix=".part", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
-
-
-def _sealed(content: Any) -> str:
-    return json.dumps({"digest": digest(json.dumps(content).encode()), "content": content}, indent=1) + "\n"
-
-
-def _unsealed(path: Path) -> Any:
-    """The content of a JSON file of ours; refused when a byte of it has changed."""
-    try:
-        text = path.read_text("utf-8")
-        read = json.loads(text)
-        if text != _sealed(read["content"]):
-            raise ValueError
-    except OSError as error:
-        raise FolderError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
-        raise FolderError(f"{path} is damaged; 'gamekit verify {path.parent} --repair' removes it") from None
-    return read["content"]
-
-
-# ----------------------------------------------------------------------------------------- folder
 
 
 class Folder:
@@ -138,7 +74,7 @@ class Folder:
         """What was asked for, or None where nothing is stored yet."""
         if not (self.path / PLAN).is_file():
             return None
-        found = _unsealed(self.path / PLAN)
+        found = unsealed(self.path / PLAN)
         if found.get("schema") != SCHEMA:
             raise FolderError(f"{self.path} has schema {found.get('schema')}; this version reads schema {SCHEMA}")
         return found
@@ -146,7 +82,7 @@ class Folder:
     def begin(self, plan: dict[str, Any]) -> None:
         """Write down what is asked for; from now on, and until `finish`, the folder is not complete."""
         (self.path / DONE).unlink(missing_ok=True)
-        write_file(self.path / PLAN, _sealed({"schema": SCHEMA, **plan}))
+        write_file(self.path / PLAN, sealed({"schema": SCHEMA, **plan}))
 
     def parts(self) -> list[Part]:
         """The parts by name, unread; two that hold the same units are refused."""
@@ -175,11 +111,11 @@ class Folder:
         for name, data in files.items():
             write_file(self.path / name, data)
             seal["files"][name] = digest(data)
-        write_file(self.path / DONE, _sealed(seal))
+        write_file(self.path / DONE, sealed(seal))
 
     def seal(self) -> dict[str, Any] | None:
         """What a complete measurement is marked with: its units, the digests of derived files."""
-        return _unsealed(self.path / DONE) if (self.path / DONE).is_file() else None
+        return unsealed(self.path / DONE) if (self.path / DONE).is_file() else None
 
     def done(self) -> dict[str, str] | None:
         """The digests of the derived files, if the measurement is complete."""

@@ -10,7 +10,7 @@ import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import cloudpickle
 import numpy as np
@@ -73,6 +73,7 @@ class Plan:
         self.extras: dict[tuple[str, str], dict[str, list[Any]]] = {}
         self.enough: Callable[[list[Any]], int | None] | None = None  # tables so far → units after which to stop
         self._own: dict[tuple[str, str], Heuristic] = {}  # the user's own heuristics, for the workers
+        self._ids: set[str] = set()
         self._named: dict[str, Any] = {}
         self._identities: dict[Any, str | None] = {}
 
@@ -89,8 +90,9 @@ class Plan:
             about[field.name] = self._told(getattr(work, field.name), work.game, own)
         about |= {"start": hash_of(work.game.start().data.tobytes().hex()), "code": own}
         digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
-        if any(group.id == digest[:16] for group in self.groups):
+        if digest in self._ids:
             raise SpecError(f"{self.owner}: {', '.join(map(str, about.values()))[:200]} is given twice; list each once")
+        self._ids.add(digest)
         self.groups.append(Group(digest[:16], units, about, work))
 
     def _told(self, value: Any, board: Game, own: dict[str, str | None]) -> Any:
@@ -151,39 +153,32 @@ class Plan:
 
     def check_columns(self) -> None:
         """Refuse parameters and columns of listed positions that are named like another column of the frame."""
-        opponent = "opponent" in COLUMNS[self.measure].names
-        taken = dict.fromkeys(COLUMNS[self.measure].names, "measured column")
-        del taken["heuristic" if self.measure == "values" else "game"]
-        for kind, known in (("parameter", self.players), ("parameter", self.games), ("positions", self.extras)):
-            for name in dict.fromkeys(name for values in known.values() for name in values):
-                if name in taken:
-                    where = "of the positions" if kind == "positions" else "of a player or game"
-                    raise SpecError(
-                        f"{self.owner}: the column {name!r} {where} is also a {taken[name]}; give it another name"
-                    )
-                taken[name] = kind
-                if known is self.players and opponent:
-                    taken[f"opponent_{name}"] = kind
+        taken = list(COLUMNS[self.measure].names)
+        prefixes = ["", "opponent_"] if "opponent" in taken else [""]
+        for known, before in ((self.players, prefixes), (self.games, [""]), (self.extras, [""])):
+            names = dict.fromkeys(start + name for values in known.values() for start in before for name in values)
+            if twice := [name for name in names if name in taken]:
+                what = "a column of the positions" if known is self.extras else "a parameter"
+                raise SpecError(
+                    f"{self.owner}: {what} is called {twice[0]!r} like another column; give it another name"
+                )
+            taken += names
 
     # ------------------------------------------------------------------------- as it is stored
 
     @functools.cached_property
     def described(self) -> dict[str, Any]:
         """What `plan.json` holds; equal plans, equal bytes."""
-        groups = [{"id": group.id, "units": group.units, **group.about} for group in self.groups]
         extras = [[key, repr(columns)] for key, columns in self.extras.items()]
-        return json.loads(
-            json.dumps(
-                {
-                    "measure": self.measure,
-                    "code": code(),
-                    "versions": _versions(),
-                    "arguments": self.arguments,
-                    "extras": hash_of(repr(extras)) if extras else None,
-                    "groups": groups,
-                }
-            )
-        )
+        found = {
+            "measure": self.measure,
+            "code": code(),
+            "versions": _versions(),
+            "arguments": self.arguments,
+            "extras": hash_of(repr(extras)) if extras else None,
+            "groups": [{"id": group.id, "units": group.units, **group.about} for group in self.groups],
+        }
+        return json.loads(json.dumps(found))
 
     @property
     def digest(self) -> str:
@@ -202,29 +197,32 @@ class Plan:
 
     def refuse_other(self, path: Path, there: Mapping[str, Any]) -> None:
         """Accept a stored plan that this one extends, under equal code; anything else is refused, both named."""
-        other = f"{path} holds another measurement"
-        if there["code"] != self.described["code"]:
-            raise FolderError(
-                f"{path} holds results of other code of gamekit: there {there['code']}, here {self.described['code']}; "
-                "choose another folder"
-            )
-        was, now = there["arguments"], self.described["arguments"]
-        sizes = {group.id: group.units for group in self.groups}
+
+        def refuse(what: str) -> NoReturn:
+            raise FolderError(f"{path} holds {what}; choose another folder")
+
+        here = self.described
+        if there["code"] != here["code"]:
+            refuse(f"results of other code of gamekit: there {there['code']}, here {here['code']}")
+        was, now = there["arguments"], here["arguments"]
+        sizes = {group["id"]: group["units"] for group in here["groups"]}
         missing = [group for group in there["groups"] if sizes.get(group["id"], 0) < group["units"]]
         if not missing and was.get("sprt") == now.get("sprt"):
             return
-        here = {json.dumps({**group.about, "code": 0}, sort_keys=True): group.about["code"] for group in self.groups}
+        codes = {_but_for_code(group): group["code"] for group in here["groups"]}
         for old in missing:
-            about = {name: value for name, value in old.items() if name not in ("id", "units")}
-            fresh = here.get(json.dumps({**about, "code": 0}, sort_keys=True), about["code"])
-            for named, digest in about["code"].items():
+            fresh = codes.get(_but_for_code(old), old["code"])
+            for named, digest in old["code"].items():
                 if fresh.get(named) != digest:
-                    raise FolderError(f"{other}: the code of {named} has changed; choose another folder")
+                    refuse(f"another measurement: the code of {named} has changed")
         for name in [*now, *was]:
             if was.get(name) != now.get(name):
-                both = f"{name} there {_brief(was.get(name))}, here {_brief(now.get(name))}"
-                raise FolderError(f"{other}: {both}; choose another folder")
-        raise FolderError(f"{other}; choose another folder")
+                refuse(f"another measurement: {name} there {_brief(was.get(name))}, here {_brief(now.get(name))}")
+        refuse("another measurement")
+
+
+def _but_for_code(group: Mapping[str, Any]) -> str:
+    return json.dumps({**group, "id": 0, "units": 0, "code": 0}, sort_keys=True)
 
 
 @functools.lru_cache(maxsize=1)

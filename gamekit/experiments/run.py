@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 
 from ..errors import GamekitError
 from .executors import Pool, died
-from .folder import SCHEMA, Folder, FolderError, Part
+from .files import FolderError, Lock
+from .folder import SCHEMA, Folder, Part
 from .jobs import OtherCode, code, parquet, run_slice
-from .lock import Lock
 from .plan import Beside, Plan
 
 if TYPE_CHECKING:

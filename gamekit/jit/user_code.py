@@ -143,9 +143,8 @@ def _told(value: Any, owner: Any, seen: set[int]) -> Any:
         if id(value) in seen:
             return value.__qualname__
         seen.add(id(value))
-        parts = {
-            k: v for k, v in vars(value).items() if not (k.startswith("__") and k != "__init__") and k[:5] != "_abc_"
-        }
+        derived = ("__", "_abc_", "_rules", "_stamp")  # the last two are made of a game's rules, anew in every process
+        parts = {k: v for k, v in vars(value).items() if k == "__init__" or not k.startswith(derived)}
         bases = [_told(base, owner, seen) for base in value.__bases__]
         return (
             "class",

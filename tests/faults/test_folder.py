@@ -11,8 +11,8 @@ from conftest import in_child, parts, products, start_child
 import gamekit as gk
 from gamekit.analysis.overview import run_file
 from gamekit.errors import GamekitError
+from gamekit.experiments.files import Lock
 from gamekit.experiments.folder import verify
-from gamekit.experiments.lock import Lock
 
 SHORT = {"games": "mnk", "players": "random", "opponents": "leftmost", "games_each": 2}
 
@@ -54,8 +54,8 @@ def test_a_player_process_does_not_keep_the_lock(tmp_path):
         os._exit(0)
 
     in_child(hold)
-    with pytest.warns(RuntimeWarning, match="is gone"):
-        Lock(tmp_path).release()
+    with pytest.warns(RuntimeWarning, match="is gone"), Lock(tmp_path):
+        pass
 
 
 @pytest.mark.parametrize("room", [2_000, 9_000, 30_000])

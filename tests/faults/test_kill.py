@@ -155,7 +155,8 @@ def test_stopping_says_how_to_resume(tmp_path, number, workers):
     before = time.monotonic()
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
     _, said = process.communicate(timeout=30)
-    assert time.monotonic() - before < 2
+    busy = os.getloadavg()[0] > os.cpu_count()
+    assert time.monotonic() - before < (6 if busy else 2)
     assert process.returncode != 0
     assert f"{stored(folder):,} of 100,000 games are stored in {folder}; run the same again to resume" in said
     report = verify(folder)

@@ -9,8 +9,8 @@ import pytest
 
 import gamekit as gk
 from gamekit.errors import GamekitError
-from gamekit.experiments.folder import FolderError, drop_damaged, verify, write_file
-from gamekit.experiments.lock import Lock
+from gamekit.experiments.files import FolderError, Lock, write_file
+from gamekit.experiments.folder import drop_damaged, verify
 
 SWEEP = {"games": "mnk", "players": ["random", "leftmost"], "opponents": "random", "games_each": 4, "seed": 1}
 
@@ -107,29 +107,26 @@ def test_write_file_leaves_no_half_file(tmp_path, monkeypatch):
 
 
 def test_one_measurement_a_folder(tmp_path):
-    lock = Lock(tmp_path)
-    with pytest.raises(FolderError, match="in use by another measurement of this process"):
+    with Lock(tmp_path), pytest.raises(FolderError, match="in use by another measurement of this process"):
         Lock(tmp_path)
-    lock.release()
     assert os.listdir(tmp_path) == []
-    Lock(tmp_path).release()
+    with Lock(tmp_path):
+        assert os.listdir(tmp_path) == ["lock"]
 
 
 def test_a_dead_owner_is_taken_over_with_a_warning(tmp_path):
     (tmp_path / "lock").write_text(json.dumps({"pid": 1234567, "host": "there", "since": "then"}))
-    with pytest.warns(RuntimeWarning, match="process 1234567 on there"):
-        Lock(tmp_path).release()
+    with pytest.warns(RuntimeWarning, match="process 1234567 on there"), Lock(tmp_path):
+        pass
 
 
 def test_drafts_of_a_running_measurement_are_left_alone(folder):
     """Whoever is refused has no business removing what the other is writing."""
     draft = folder / ".gamekit-abc.part"
     draft.write_text("half")
-    lock = Lock(folder)
-    with pytest.raises(GamekitError, match="in use"):
+    with Lock(folder), pytest.raises(GamekitError, match="in use"):
         gk.sweep(**SWEEP, out=folder)
     assert draft.exists()
-    lock.release()
     gk.sweep(**SWEEP, out=folder, workers=1)
     assert not draft.exists()
 

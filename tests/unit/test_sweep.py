@@ -473,6 +473,64 @@ def test_what_cannot_be_compared_between_runs_is_not_stored(tmp_path):
     assert len(gk.sweep("mnk", opaque, "random", games_each=2, workers=1)) == 2  # in memory it may
 
 
+TAKE = """
+import numpy as np
+import gamekit as gk
+
+def moves(s, out):
+    for i in range(min(3, s.left)):
+        out[i] = i + 1
+    return min(3, s.left)
+
+def play(s, move):
+    s.left -= move
+    s.turn = 3 - s.turn
+    return RESULT if s.left == 0 else gk.RUNNING
+
+@gk.register
+class Take(gk.Game):
+    \"""Take one to three of twelve.\"""
+    name, width, moves, play, longest = "take", 4, moves, play, 12
+    state = np.dtype([("turn", "i4"), ("left", "i4")])
+
+    def setup(self, s):
+        s.turn, s.left = 1, COUNT
+"""
+
+
+def take(result="gk.WON", count=12):
+    text = TAKE.replace("RESULT", result).replace("COUNT", str(count))
+    exec(compile(text, "take.py", "exec"), {"__name__": "my_games"})
+
+
+@pytest.mark.parametrize("changed", [{"result": "gk.LOST"}, {"count": 11}])
+@pytest.mark.parametrize("finished", [True, False])
+def test_changed_rules_of_a_custom_game_are_refused(tmp_path, changed, finished):
+    sweep = {"games": "take", "players": "random", "opponents": "leftmost", "games_each": 6, "workers": 1}
+    take()
+    before = gk.sweep(**sweep, out=tmp_path / "s")
+    take()  # the same cell, run again
+    assert_frame_equal(before, gk.sweep(**sweep, out=tmp_path / "s"))
+    if not finished:
+        (tmp_path / "s" / "done.json").unlink()
+    take(**changed)
+    with pytest.raises(
+        GamekitError, match="another measurement.*take" if "result" in changed else "another measurement"
+    ):
+        gk.sweep(**sweep, out=tmp_path / "s")
+    assert gk.sweep(**sweep).moves.tolist() != before.moves.tolist() or "result" in changed
+
+
+def test_a_changed_board_file_is_refused(tmp_path):
+    board = tmp_path / "mine.txt"
+    board.write_text("1 2\n3 4\n")
+    sweep = {"games": gk.grid("candy", board=str(board)), "players": "random", "opponents": "leftmost", "games_each": 2}
+    gk.sweep(**sweep, out=tmp_path / "s", workers=1)
+    board.write_text("1 2\n3 5\n")
+    with pytest.raises(GamekitError, match="another measurement"):
+        gk.sweep(**sweep, out=tmp_path / "s", workers=1)
+
+
 def test_other_code_of_the_package_is_refused(tmp_path, monkeypatch):
     gk.sweep("mnk", "random", "leftmost", games_each=2, out=tmp_path / "s", workers=1)
     before = contents(tmp_path / "s")
@@ -486,7 +544,7 @@ def test_other_code_of_the_package_is_refused(tmp_path, monkeypatch):
 def test_the_schema_of_other_versions_is_refused(tmp_path):
     import json
 
-    from gamekit.experiments.folder import digest
+    from gamekit.experiments.files import digest
 
     folder = tmp_path / "s"
     gk.sweep("mnk", "random", "leftmost", games_each=2, out=folder, workers=1)
