@@ -36,14 +36,14 @@ COLUMNS: dict[str, pa.Schema] = {
         "luck:int moves_id:int moves:text note:text elapsed:number"
     ),
     "moves": _schema(
-        "game:word player:word opponent:word pair:int player_first:yes opening:word luck:int termination:word "
-        "winner:int ply:int mover:word move:word value:number reached:int generated:int stopped_by:word expected:word "
-        "deterministic:yes timed:yes elapsed:number"
+        "game:word player:word opponent:word pair:int player_first:yes opening:word luck:int moves_id:int "
+        "termination:word winner:int ply:int mover:word move:word value:number reached:int generated:int "
+        "stopped_by:word expected:word deterministic:yes timed:yes elapsed:number"
     ),
     "searches": _schema(
         f"game:word player:word {_ON_POSITION} move:word value:number decided:int reached:int generated:int "
         "expanded:int leaves:int cutoffs:int first_move_cutoffs:int table_probes:int table_hits:int table_cutoffs:int "
-        f"playouts_done:int by_ply:list expected:word stopped_by:word {_ENDING} elapsed:number"
+        f"played_out:int by_ply:list expected:word stopped_by:word {_ENDING} elapsed:number"
     ),
     "root_moves": _schema(
         f"game:word player:word {_ON_POSITION} move:word value:number decided:int best:yes first_best:yes reached:int "
@@ -55,7 +55,7 @@ COLUMNS: dict[str, pa.Schema] = {
     ),
     "values": _schema(f"game:word heuristic:word {_ON_POSITION} side:int value:number sampled:yes error:text"),
 }
-OPTIONAL = ("elapsed", "playouts_done", "error")  # left out where nothing stands in them
+OPTIONAL = ("elapsed", "played_out", "error")  # left out where nothing stands in them
 Known = Mapping[tuple[str, str], Mapping[str, Any]]
 
 

@@ -23,6 +23,16 @@ def _start_worker(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the coordinator to handle
 
 
+def workers_of(workers: Any, executor: Any) -> int:
+    """How many processes are asked for, or an error that says what is allowed."""
+    if workers is not None and executor is not None:
+        raise GamekitError("give workers or executor, not both")
+    if workers is None and os.environ.get("GAMEKIT_WORKERS", "").isdigit():
+        workers = int(os.environ["GAMEKIT_WORKERS"])
+    cores = len(os.sched_getaffinity(0))
+    return cores if workers is None else WORKERS.check("workers", "workers", workers)
+
+
 class _Here(Executor):
     """Works in this process (or a guarded child of it), one slice at a time."""
 
@@ -40,14 +50,8 @@ class Pool:
 
     def __init__(self, workers: int | None, executor: Executor | str | None, most: int):
         """`most` is how many slices there can be at once: no more workers than that are started."""
-        if workers is not None and executor is not None:
-            raise GamekitError("give workers or executor, not both")
-        if workers is None and os.environ.get("GAMEKIT_WORKERS", "").isdigit():
-            workers = int(os.environ["GAMEKIT_WORKERS"])
-        if workers is not None:
-            workers = WORKERS.check("workers", "workers", workers)
         self.client: Any = None
-        self.workers = min(workers or len(os.sched_getaffinity(0)), max(most, 1))
+        self.workers = min(workers_of(workers, executor), max(most, 1))
         self.own = executor is None
         if isinstance(executor, str):
             self._connect(executor)
@@ -66,7 +70,7 @@ class Pool:
         self._lost = f"no Dask scheduler answers at {address!r}"
         try:
             # Asked first, for a client that finds no certificate, or does not know the protocol, takes very long.
-            if not address.startswith(("tcp://", "tls://")) or address.split():
+            if not address.startswith(("tcp://", "tls://")) or address.split() != [address]:
                 raise ValueError("the address of a scheduler looks like tcp://host:port")
             if address.startswith("tls:") and not Security().get_connection_args("client").get("ssl_context"):
                 raise ValueError("tls needs a certificate, which Dask's setting distributed.comm.tls names")

@@ -165,7 +165,8 @@ class Games(Work):
 
     def _move_rows(self, r: Record, facts: Row) -> list[Row]:
         names = "ply", "seat", "move", "value", "reached", "generated", "stopped_by", "expected", "elapsed"
-        rows = [r._asdict() | dict(zip(names, values, strict=True)) | facts for values in r.rows]
+        shared = r._asdict() | {"moves_id": hash_of(r.moves)}
+        rows = [shared | dict(zip(names, values, strict=True)) | facts for values in r.rows]
         for row in rows:
             row["mover"] = "player" if (row["seat"] == 1) == r.player_first else "opponent"
         return rows
@@ -286,7 +287,7 @@ def _choice(choice: Choice) -> Row:
         "by_ply": choice.by_ply,
         "expected": choice.line[1] if len(choice.line) > 1 else "",
         **choice.counters,
-        "playouts_done": choice.counters.get("playouts"),  # a player's own limit is called playouts
+        "played_out": choice.counters.get("playouts"),  # a player's own limit is called playouts
     }
 
 

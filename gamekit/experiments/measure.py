@@ -321,11 +321,8 @@ def _ladders(players: dict[str, Player]) -> list[dict[str, Player]]:
         rest = tuple((k, write(v)) for k, v in settings.items() if k != "depth")
         key = (type(player), rest) if limited else spec
         found.setdefault(key, {})[spec] = player
-    return [dict(sorted(ladder.items(), key=_depth)) for ladder in found.values()]
-
-
-def _depth(rung: tuple[str, Player]) -> int:
-    return rung[1].parameters().get("depth") or 0
+    depths = {spec: player.parameters().get("depth") or 0 for spec, player in players.items()}
+    return [{spec: ladder[spec] for spec in sorted(ladder, key=depths.__getitem__)} for ladder in found.values()]
 
 
 # ---------------------------------------------------------------------------------------- reading

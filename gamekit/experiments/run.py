@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow.parquet as pq
 
 from ..errors import GamekitError
-from .executors import Pool, died
+from .executors import Pool, died, workers_of
 from .files import FolderError, Lock
 from .folder import SCHEMA, Folder, Part
 from .jobs import OtherCode, code, parquet, run_slice
@@ -30,7 +30,8 @@ from .plan import Beside, Plan
 if TYPE_CHECKING:
     import pandas as pd
 
-BREAKS = 12  # a group that killed so many workers while nothing else ran is given up
+DEATHS = 4  # of workers, one after the other with nothing beside it, make a game or position count as lost
+BREAKS = 12  # of workers by one group: all that is under suspicion then counts as lost
 
 
 class Stopped(KeyboardInterrupt):
@@ -52,6 +53,7 @@ class Range(NamedTuple):
 def measure(plan: Plan) -> pd.DataFrame:
     """Measure what is left of a plan; the frame of all its rows."""
     plan.check_columns()
+    workers_of(plan.given["workers"], plan.given["executor"])
     out = plan.given["out"]
     if out is None:
         with _stoppable():
@@ -205,14 +207,14 @@ class _Run:
         return span.units
 
     def _mourn(self, span: Range, alone: bool) -> int:
-        """Find out which unit kills its worker; one that did so twice with nothing beside it is recorded as lost."""
+        """Find out which unit kills its worker, by halves; one that does it again and again is recorded as lost."""
         if not alone:
             self.suspects.append(span)
             return 0
         self.deaths.update([span, span.group])
         group = self.plan.groups[span.group]
         half = span.units // 2 // group.work.together * group.work.together
-        if self.deaths[span.group] > BREAKS or (not half and self.deaths[span] > 1):
+        if self.deaths[span.group] > BREAKS or (not half and self.deaths[span] >= DEATHS):
             if not self.tables and self.deaths[span.group] > BREAKS:
                 raise GamekitError(
                     f"{BREAKS} workers died one after the other, the last of them in {self._named(span)}"

@@ -33,8 +33,8 @@ COLUMNS = {  # the contract: names, order and dtypes of the measured columns
 }  # fmt: skip
 MOVE_COLUMNS = {
     "game": "category", "player": "category", "opponent": "category", "pair": "int64", "player_first": "bool",
-    "opening": "category", "luck": "int64", "termination": "category", "winner": "int64", "ply": "int64",
-    "mover": "category", "move": "category", "value": "float64", "reached": "int64", "generated": "int64",
+    "opening": "category", "luck": "int64", "moves_id": "int64", "termination": "category", "winner": "int64",
+    "ply": "int64", "mover": "category", "move": "category", "value": "float64", "reached": "int64", "generated": "int64",
     "stopped_by": "category", "expected": "category", "deterministic": "bool", "timed": "bool",
 }  # fmt: skip
 
@@ -143,6 +143,7 @@ def test_one_row_per_move():
     assert list(frame.columns[: len(MOVE_COLUMNS)]) == list(MOVE_COLUMNS)
     played = frame.groupby(["pair", "player_first"], sort=False)
     assert played.move.agg("".join).tolist() == games.moves.tolist()
+    assert played.moves_id.first().tolist() == games.moves_id.tolist()
     assert played.generated.sum().tolist() == (games.generated + games.opponent_generated).tolist()
     mine = frame[frame.mover == "player"]
     assert mine.reached.between(1, 3).all()
