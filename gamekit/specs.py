@@ -29,8 +29,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _COLUMNS = """best best_moves by_ply cutoffs decided deterministic elapsed error exact exact_after exact_before
 expanded expected first_best first_move_cutoffs game generated kept leaves legal_moves loss luck move mover moves
 moves_id note number opening opening_plies opponent opponent_generated opponent_moves opponent_score own_moves pair
-played_out player player_first plies ply points position reached result sampled score side solved stopped_by table_cutoffs
-table_hits table_probes termination timed turns value winner"""
+played_out player player_first plies ply points position reached result sampled score side solved stopped_by
+table_cutoffs table_hits table_probes termination timed turns value winner"""
 RESERVED = frozenset(_COLUMNS.split())
 
 

@@ -11,9 +11,8 @@ import yaml
 
 from ..errors import GamekitError, nearest
 from ..experiments import measure
-from ..experiments.folder import DONE, Folder, FolderError, Report, drop_damaged, verify
+from ..experiments.folder import Folder, Report, drop_damaged, verify
 from ..matches.referee import TERMINATIONS
-from ..statistics import SPRT
 from . import plot
 from .summaries import MEETING, elo, ratings, win_rates
 
@@ -79,27 +78,11 @@ def _figures(rates: pd.DataFrame) -> dict[str, bytes]:
 
 def repair(path: str | Path) -> Report:
     """Drop what is damaged and measure it again; with code of the user's own, the sweep itself has to be run again."""
-    before = drop_damaged(path)
-    plan = Folder(path).plan if (Path(path) / "plan.json").is_file() else None
-    if plan is None:
-        raise FolderError(f"no results found in {path}")
-    own = any(len(group.get(who, [])) > 1 for group in plan["groups"] for who in ("player", "opponent"))
-    if before.complete or own or plan["measure"] not in ("games", "moves"):
-        return verify(path)
-    (Path(path) / DONE).unlink(missing_ok=True)  # or the frame that is still there would be taken for the answer
-    asked: dict[str, Any] = plan["arguments"]
-    players = list(dict.fromkeys(name for meeting in asked["meetings"] for name in meeting[1:]))
-    rules: dict[str, Any] = {key: asked[key] for key in RULES} | {"out": path, "progress": False}
-    if test := asked.get("sprt"):
-        rules["sprt"] = SPRT(*(test[name] for name in ("elo0", "elo1", "alpha", "beta", "model")))
-        del rules["rows"]
-        game, first, second = asked["meetings"][0]
-        measure.match(game, first, second, asked["games_each"], **rules)
-        return verify(path)
-    met = asked["meetings"] if asked["opponents"] else None
-    played = measure.sweep(asked["games"], players, None, asked["games_each"], meetings=met, **rules)
-    if (Path(path) / "tables").is_dir():
-        finish(Folder(path), played)
+    folder = Folder(path)
+    if not drop_damaged(path).complete:
+        played = measure.again(folder)
+        if played is not None and (folder.path / "tables").is_dir():
+            finish(folder, played)
     return verify(path)
 
 

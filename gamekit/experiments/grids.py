@@ -5,8 +5,9 @@ gk.grid("search", depth=[1, 2, 3], heuristic=["moves", "squares"])     # six pla
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sized
 from typing import Any
 
 import numpy as np
@@ -64,20 +65,14 @@ def each(value: Any) -> list[Any]:
     return sorted(value, key=repr) if isinstance(value, (set, frozenset)) else [value]
 
 
-def _kinds(name: str) -> dict[str, dict[str, Param]]:
+def _kinds(name: str) -> dict[str, Mapping[str, Param]]:
     """What a name may mean: kind → the parameters it takes."""
-    found = {}
-    if name in PLAYERS:
-        found["player"] = PLAYERS[name].takes
-    if name in GAMES:
-        found["game"] = GAMES[name].params
-    heuristic = next((h for (_, known), h in HEURISTICS.items() if known == name), None)
-    if heuristic is not None:
-        found["heuristic"] = heuristic.params
-    return found
+    heuristic = next((one for (_, known), one in HEURISTICS.items() if known == name), None)
+    known = {"player": PLAYERS.get(name), "game": GAMES.get(name), "heuristic": heuristic}
+    return {kind: getattr(one, "takes" if kind == "player" else "params") for kind, one in known.items() if one}
 
 
-def _check(name: str, parameters: dict[str, Any]) -> None:
+def _check(name: str, parameters: Mapping[str, Any]) -> None:
     """Refuse an unknown name or parameter at once, where the mistake was made."""
     kinds = _kinds(name)
     if not kinds:
@@ -90,19 +85,14 @@ def _check(name: str, parameters: dict[str, Any]) -> None:
 
 def _canonical(spec: Spec) -> str:
     """The spelling under which a spec is known once it is made; itself where it cannot be made alone."""
-    kinds = _kinds(spec.name)
-    try:
-        if list(kinds) == ["player"]:
-            return str(player_of(spec))
-        if list(kinds) == ["game"]:
-            return str(game_of(spec))
-    except GamekitError as error:
-        if "all" not in map(str, spec.settings.values()):
-            raise error
-    return str(spec)
+    makers: dict[str, Callable[[Spec], Any]] = {"player": player_of, "game": game_of}
+    kinds = list(_kinds(spec.name))
+    if len(kinds) > 1 or kinds[0] not in makers or "all" in map(str, spec.settings.values()):
+        return str(spec)
+    return str(makers[kinds[0]](spec))
 
 
-def _no_twins(owner: str, spellings: list[tuple[str, str]]) -> None:
+def _no_twins(owner: str, spellings: Iterable[tuple[str, str]]) -> None:
     seen: dict[str, str] = {}
     for given, canonical in spellings:
         if canonical in seen:
@@ -114,20 +104,28 @@ def _no_twins(owner: str, spellings: list[tuple[str, str]]) -> None:
 # -------------------------------------------------------------------------------- lists of specs
 
 
-def listed(owner: str, name: str, given: Any, make: Callable[[Any], Any]) -> dict[str, Any]:
-    """A list of specs or objects, each made once, by its canonical spec; twins are refused, both spellings named."""
+def listed(
+    owner: str, name: str, given: Any, make: Callable[[Any], Any], spread: Callable[[Any], list[Spec]] = expand
+) -> dict[str, Any]:
+    """Objects by their canonical spec, made of specs or given as they are; twins are refused, both spellings named.
+
+    Args:
+        owner, name: the function and its argument, for messages.
+        given: one or several.
+        make: spec → object.
+        spread: a text or spec → every spec it stands for.
+    """
     single = isinstance(given, (str, Spec, Game, Player, Heuristic)) or callable(given)
-    items = [given] if single else given
-    if not isinstance(items, Iterable) or isinstance(items, (dict, bytes)):
+    if not single and (not isinstance(given, Iterable) or isinstance(given, (dict, bytes))):
         raise SpecError(f"{owner}: {name}={given!r} is not allowed; {name} is a list of specs"[:400])
-    made: list[tuple[str, Any]] = []
-    for item in items:
-        for one in expand(item) if isinstance(item, (str, Spec)) else [item]:
-            made.append((str(one) if isinstance(one, Spec) else repr(one), make(one)))
-    if not made:
+    items = [given] if single else each(given if isinstance(given, Sized) else list(given))
+    specs = [one for item in items for one in (spread(item) if isinstance(item, (str, Spec)) else [item])]
+    if not specs:
         raise SpecError(f"{owner}: {name} is empty; {name} is a list of at least one spec")
-    _no_twins(f"{owner}: {name}", [(given, str(thing)) for given, thing in made])
-    return {str(thing): thing for _, thing in made}
+    made = [make(one) for one in specs]
+    spellings = [str(one) if isinstance(one, Spec) else repr(one) for one in specs]
+    _no_twins(f"{owner}: {name}", zip(spellings, map(str, made), strict=True))
+    return {str(thing): thing for thing in made}
 
 
 def games_of(owner: str, given: Any) -> dict[str, Game]:
@@ -137,36 +135,22 @@ def games_of(owner: str, given: Any) -> dict[str, Game]:
 
 def players_of(owner: str, name: str, given: Any, game: Game) -> dict[str, Player]:
     """The players of a measurement for one game: `heuristic=all` becomes each heuristic the game has."""
-    single = isinstance(given, (str, Spec, Player)) or callable(given)
-    if not single and not isinstance(given, Iterable):
-        return listed(owner, name, given, _player)  # which refuses it
-    items: list[Any] = []
-    for item in [given] if single else given:
-        items += _all_heuristics(item, game) if isinstance(item, (str, Spec)) else [item]
-    return listed(owner, name, items, _player)
 
+    def spread(item: str | Spec) -> list[Spec]:
+        found = []
+        for one in expand(item):
+            every = str(one.settings.get("heuristic")) == "all"
+            given = [{"heuristic": name} for name in fitting_heuristics(game)] if every else [{}]
+            found += [Spec(one.name, {**one.settings, **heuristic}) for heuristic in given]
+        return found
 
-def _all_heuristics(item: str | Spec, game: Game) -> list[Spec]:
-    found = []
-    for one in expand(item):
-        if str(one.settings.get("heuristic")) != "all":
-            found.append(one)
-            continue
-        fitting = [Spec(one.name, {**one.settings, "heuristic": name}) for name in fitting_heuristics(game)]
-        found += fitting
-    return found
+    def make(one: Any) -> Player:
+        found = player_of(one)
+        if isinstance(found, Human):
+            raise SpecError(f"{owner}: {name}=human is not allowed; measurements play by themselves")
+        return found
 
-
-def fitting_heuristics(game: Game) -> list[str]:
-    """The heuristics a game has and that suit its size."""
-    found = []
-    for name in names_of(game.name):
-        try:
-            heuristic_of(name, game)
-        except GamekitError:
-            continue
-        found.append(name)
-    return found
+    return listed(owner, name, given, make, spread)
 
 
 def heuristics_of(owner: str, given: Any, game: Game) -> dict[str, Heuristic]:
@@ -175,21 +159,31 @@ def heuristics_of(owner: str, given: Any, game: Game) -> dict[str, Heuristic]:
     return listed(owner, "heuristics", wanted, lambda one: heuristic_of(one, game))
 
 
-def _player(given: Any) -> Player:
-    found = player_of(given)
-    if isinstance(found, Human):
-        raise SpecError("players=human is not allowed; measurements play by themselves")
+def fitting_heuristics(game: Game) -> list[str]:
+    """The heuristics a game has and that suit its size."""
+    found = []
+    for name in names_of(game.name):
+        with contextlib.suppress(GamekitError):
+            heuristic_of(name, game)
+            found.append(name)
     return found
 
 
 def parameters(player: Player, game: Game) -> dict[str, Any]:
-    """A player's parameters as columns: values in effect, the game's default heuristic and its weights resolved."""
+    """A player's parameters as columns: values in effect, the game's default heuristic and its weights resolved.
+
+    Where a parameter is not set its type stands for it, so that its column has the same dtype as anywhere else.
+    """
     found: dict[str, Any] = {}
     for name, value in player.parameters().items():
-        if name != "heuristic":
-            found[name] = value
-            continue
-        heuristic = heuristic_of(value, game)
-        found[name] = heuristic.name
-        found |= {f"heuristic_{weight}": setting for weight, setting in heuristic.settings.items()}
+        if name == "heuristic":
+            heuristic = heuristic_of(value, game)
+            found |= {name: heuristic.name, **weights(heuristic)}
+        else:
+            found[name] = player.takes[name].kind if value is None and name in player.takes else value
     return found
+
+
+def weights(heuristic: Heuristic) -> dict[str, Any]:
+    """A heuristic's weights as columns."""
+    return {f"heuristic_{name}": value for name, value in heuristic.settings.items()}

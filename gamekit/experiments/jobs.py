@@ -1,25 +1,26 @@
 """What runs in a worker: one slice of a measurement → a Parquet file's bytes.
 
-A work object knows how to measure a range of units (games or positions) of one group. It is sent to a worker once,
-works through as many units as fit a second or two, and gives back the rows it made; the rest is sent again.
+A work object knows how to measure units (games or positions) that share a set-up. It is sent to a worker once, works
+through as many units as fit a second or two, and gives back their rows; what is left of the slice is sent again.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import io
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import cloudpickle
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..core import Game
+from ..core import Game, Position
 from ..errors import GamekitError
 from ..heuristics import HEURISTICS, Heuristic
 from ..jit.source import code_digest
@@ -31,14 +32,16 @@ from ..players.searchers import SearchPlayer
 from ..search.table import DECIDED
 from ..solvers.solver import Solver
 from .columns import COLUMNS
-from .positions import position_from
+from .positions import Listed, position_from
 
 Row = dict[str, Any]
 SLICE = 1.5  # seconds a slice may take before it gives back what it has
+AHEAD = 1000  # games scheduled at once: a slice of many games does not set up those it will not reach
+LOST = "its worker died whenever it was tried"
 
 
 class OtherCode(GamekitError):
-    """A worker has other code than the one who sends it work."""
+    """A worker has other code than the process that sends it work."""
 
 
 def code() -> str:
@@ -46,8 +49,13 @@ def code() -> str:
     return code_digest(__name__)
 
 
+def hash_of(text: str) -> int:
+    """Sixty-three bits that stand for a text."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") >> 1
+
+
 @functools.lru_cache(maxsize=32)
-def _unpacked(packed: bytes, _thread: int) -> Any:
+def _unpacked(packed: bytes, _thread: int) -> Work:
     """A group's work, set up and compiled; kept, for many slices share it, though no two threads do."""
     with sandbox.FORK:
         own, work = cloudpickle.loads(packed)
@@ -60,8 +68,13 @@ def run_slice(packed: bytes, measure: str, first: int, end: int, expected: str) 
     """Measure units from `first` until `end` or until time is up; the rows as Parquet, and where it stopped."""
     if expected != code():
         raise OtherCode(f"a worker runs other code of gamekit ({code()}) than this process ({expected})")
-    rows, reached = _unpacked(packed, threading.get_ident()).run(first, end, time.monotonic() + SLICE)
-    return parquet(rows, measure), reached
+    work, rows = _unpacked(packed, threading.get_ident()), list[Row]()
+    deadline = time.monotonic() + SLICE
+    for unit, found in work.results(first, end):
+        rows += found
+        if time.monotonic() > deadline and (unit + 1) % work.together == 0:
+            return parquet(rows, measure), unit + 1
+    return parquet(rows, measure), end
 
 
 def parquet(rows: list[Row], measure: str) -> bytes:
@@ -73,252 +86,264 @@ def parquet(rows: list[Row], measure: str) -> bytes:
     return out.getvalue()
 
 
+@dataclass
+class Work:
+    """Units of a measurement that share a set-up. Its fields are all that its rows depend on."""
+
+    game: Game
+    seed: int
+    unit: ClassVar = "position"
+
+    @property
+    def together(self) -> int:
+        """Units that are never divided between slices."""
+        return 1
+
+    def prepare(self) -> None:
+        """Set up and compile what the units share."""
+
+    def results(self, first: int, end: int) -> Iterator[tuple[int, list[Row]]]:
+        """The rows of each unit."""
+        raise NotImplementedError
+
+    def lost(self, unit: int) -> list[Row]:
+        """The rows of a unit that killed its worker: nobody can tell which player did it."""
+        raise NotImplementedError
+
+
 # ------------------------------------------------------------------------------------------ games
 
 
 @dataclass
-class Games:
-    """Games between two players; a unit is a game, and both games of a pair stay in one slice."""
+class Games(Work):
+    """Games between two players; a unit is a game."""
 
-    game: Game
-    players: tuple[Player, Player]
-    specs: tuple[str, str]
-    lines: list[Opening]
+    player: Player
+    opponent: Player
+    luck: str  # the opponent's spec, or "" where players meet each other
+    openings: list[Opening]
     rules: Rules
-    seed: int
-    luck_of: str  # the opponent's spec, or "" where players meet each other
     swap: bool
     move_rows: bool
     timing: bool
+    unit = "game"
+
+    @property
+    def together(self) -> int:
+        """Both games of a pair are played by one worker."""
+        return 2 if self.swap else 1
 
     def prepare(self) -> None:
-        """Seat the players and compile what they need."""
-        self._referee = Referee(self.game, two_players(*self.players, self.game), self.rules, self.move_rows)
-        first, second = self._referee.players
-        self._facts = {
-            "game": str(self.game),
-            "player": self.specs[0],
-            "opponent": self.specs[1],
-            "deterministic": first.deterministic and second.deterministic,
-            "timed": first.timed or second.timed,
-        }
+        pair = two_players(self.player, self.opponent, self.game)
+        self._referee = Referee(self.game, pair, self.rules, self.move_rows)
 
-    def run(self, first: int, end: int, deadline: float) -> tuple[list[Row], int]:
-        schedule = fixtures(self.seed, self.game, self.luck_of, self.lines, range(first, end), self.swap)
-        referee, rows = self._referee, []
-        for record in referee.games(schedule, guarded=not referee.trusted):
-            rows += list(self._move_rows(record)) if self.move_rows else [self._row(record)]
-            if time.monotonic() > deadline and (not self.swap or record.number % 2):
-                return rows, record.number + 1
-        return rows, end
+    def results(self, first: int, end: int) -> Iterator[tuple[int, list[Row]]]:
+        facts = self._facts()
+        for start in range(first, end, AHEAD):
+            schedule = self._fixtures(range(start, min(end, start + AHEAD)))
+            for record in self._referee.games(schedule, guarded=not self._referee.trusted):
+                yield record.number, self._move_rows(record, facts) if self.move_rows else [_game_row(record, facts)]
 
-    def _row(self, r: Record) -> Row:
-        seat = 1 if r.player_first else 2
-        played = r.plies - r.opening_plies
-        leads = r.player_first == (r.opening_plies % 2 == 0)  # who makes the odd move out
-        own = played // 2 + (played % 2 if leads else 0)
-        result = "draw" if not r.winner else "win" if r.winner == seat else "loss"
-        known = {name: getattr(r, name) for name in r._fields if name in COLUMNS["games"].names}
+    def lost(self, unit: int) -> list[Row]:
+        (fixture,) = self._fixtures(range(unit, unit + 1))
+        seat = fixture.pair, fixture.player_first, ""
+        record = Record(unit, *seat, 0, 0, 0, "crash", 0, 0, None, None, fixture.luck, "", LOST, 0.0, ())
+        return [] if self.move_rows else [_game_row(record, self._facts() | {"deterministic": False})]
+
+    def _fixtures(self, numbers: range) -> list[Any]:
+        return fixtures(self.seed, self.game, self.luck, self.openings, numbers, self.swap)
+
+    def _facts(self) -> Row:
+        """What the rows of all games share."""
         return {
-            **self._facts,
-            **known,
-            "turns": (r.plies + 1) // 2,
-            "result": result,
-            "points": {"win": 1.0, "draw": 0.5, "loss": 0.0}[result],
-            "own_moves": own,
-            "opponent_moves": played - own,
-            "moves_id": hash_of(r.moves),
-            "elapsed": r.elapsed if self.timing else None,
-        }
+            "game": str(self.game),
+            "player": self.player.spec,
+            "opponent": self.opponent.spec,
+            "deterministic": self.player.deterministic and self.opponent.deterministic,
+            "timed": self.player.timed or self.opponent.timed,
+        } | ({} if self.timing else {"elapsed": None})
 
-    def _move_rows(self, r: Record) -> Iterator[Row]:
-        shared = {
-            name: getattr(r, name) for name in ("pair", "player_first", "opening", "luck", "termination", "winner")
-        }
-        for ply, seat, move, value, reached, generated, stopped_by, expected, seconds in r.rows:
-            yield {
-                **self._facts,
-                **shared,
-                "moves_id": hash_of(r.moves),
-                "ply": ply,
-                "mover": "player" if (seat == 1) == r.player_first else "opponent",
-                "move": move,
-                "value": value,
-                "reached": reached,
-                "generated": generated,
-                "stopped_by": stopped_by,
-                "expected": expected,
-                "elapsed": seconds if self.timing else None,
-            }
+    def _move_rows(self, r: Record, facts: Row) -> list[Row]:
+        names = "ply", "seat", "move", "value", "reached", "generated", "stopped_by", "expected", "elapsed"
+        shared = r._asdict() | {"moves_id": hash_of(r.moves)}
+        rows = [shared | dict(zip(names, values, strict=True)) | facts for values in r.rows]
+        for row in rows:
+            row["mover"] = "player" if (row["seat"] == 1) == r.player_first else "opponent"
+        return rows
 
 
-def hash_of(text: str) -> int:
-    """Sixty-three bits that stand for a text."""
-    import hashlib
-
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") >> 1
+def _game_row(r: Record, facts: Row) -> Row:
+    seat = 1 if r.player_first else 2
+    played = r.plies - r.opening_plies
+    leads = r.player_first == (r.opening_plies % 2 == 0)  # who makes the odd move out
+    own = played // 2 + (played % 2 if leads else 0)
+    result = "draw" if not r.winner else "win" if r.winner == seat else "loss"
+    return {
+        **r._asdict(),
+        "turns": (r.plies + 1) // 2,
+        "result": result,
+        "points": {"win": 1.0, "draw": 0.5, "loss": 0.0}[result],
+        "own_moves": own,
+        "opponent_moves": played - own,
+        "moves_id": hash_of(r.moves),
+        **facts,
+    }
 
 
 # -------------------------------------------------------------------------------------- positions
 
 
 @dataclass
-class OnPositions:
+class OnPositions(Work):
     """What all measurements on positions share; a unit is a position."""
 
-    game: Game
-    texts: list[str]
-    sampled: bool
-    seed: int
-    _prepared: bool = field(default=False, init=False)
+    positions: Listed
 
-    def prepare(self) -> None:
-        """Set up what every position needs."""
+    def results(self, first: int, end: int) -> Iterator[tuple[int, list[Row]]]:
+        for number in range(first, end):
+            position = position_from(self.game, self.positions.texts[number])
+            facts = self._facts(number) | {"ply": position.ply}
+            yield number, [{**facts, **row} for row in self.measured(position, number)]
 
-    def run(self, first: int, end: int, deadline: float) -> tuple[list[Row], int]:
-        rows: list[Row] = []
-        for index in range(first, end):
-            position = position_from(self.game, self.texts[index])
-            facts = {
-                "game": str(self.game),
-                "position": self.texts[index],
-                "number": index,
-                "ply": position.ply,
-                "sampled": self.sampled,
-            }
-            rows += [{**facts, **row} for row in self.measure(position, index)]
-            if time.monotonic() > deadline:
-                return rows, index + 1
-        return rows, end
+    def lost(self, unit: int) -> list[Row]:
+        return [{**self._facts(unit), **row, "error": LOST} for row in self.subjects()]
 
-    def measure(self, position: Any, index: int) -> Iterator[Row]:
+    def _facts(self, number: int) -> Row:
+        text = self.positions.texts[number]
+        return {"game": str(self.game), "position": text, "number": number, "sampled": self.positions.sampled}
+
+    def measured(self, position: Position, number: int) -> Iterator[Row]:
+        """The rows of a position."""
         raise NotImplementedError
 
-    def begin(self, player: Player, index: int) -> None:
-        """A player starts each position afresh, with luck that depends on seed, game and position alone."""
-        player.begin(self.game, hash_of(f"{self.seed} {self.game} {self.texts[index]}"))
+    def subjects(self) -> list[Row]:
+        """What is measured on every position: players or heuristics."""
+        raise NotImplementedError
 
 
 @dataclass
-class Searches(OnPositions):
-    """Players that differ in depth only, on positions: beyond a depth that ran out of nodes the rest is skipped."""
+class Choices(OnPositions):
+    """Players that choose a move in every position."""
 
     players: dict[str, Player]
+
+    def subjects(self) -> list[Row]:
+        return [
+            {"player": spec, "deterministic": player.deterministic, "timed": player.timed}
+            for spec, player in self.players.items()
+        ]
+
+    def choose(self, player: Player, position: Position, number: int) -> Choice | str:
+        """A player's choice, or what went wrong. Its luck depends on seed, game and position alone."""
+        try:
+            player.begin(self.game, hash_of(f"{self.seed} {self.game} {self.positions.texts[number]}"))
+            choice = player.choose(position)
+            player.close()
+            return choice
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"[:300]
+
+
+@dataclass
+class Searches(Choices):
+    """Players that differ in depth only: beyond a depth that ran out of nodes the others are skipped."""
+
     root_moves: bool
     timing: bool
 
-    def measure(self, position: Any, index: int) -> Iterator[Row]:
+    def prepare(self) -> None:
+        self._players = self.players
+        if self.root_moves:  # only where ties are random has every best move its exact value
+            self._players = {spec: _with_random_ties(player) for spec, player in self.players.items()}
+
+    def measured(self, position: Position, number: int) -> Iterator[Row]:
         skip = False
-        for spec, player in self.players.items():
-            facts = {"player": spec, "deterministic": player.deterministic, "timed": player.timed}
-            if skip:
-                yield {**facts, "stopped_by": "skipped"}
-                continue
-            try:
-                self.begin(player, index)
-                choice = choose_all(player, position) if self.root_moves else player.choose(position)
-                player.close()
-            except Exception as error:
-                yield {**facts, "error": f"{type(error).__name__}: {error}"[:300]}
+        for facts, player in zip(self.subjects(), self._players.values(), strict=True):
+            choice = "" if skip else self.choose(player, position, number)
+            if isinstance(choice, str):
+                yield {**facts, **({"stopped_by": "skipped"} if skip else {"error": choice})}
                 continue
             skip = choice.stopped_by == "nodes" and len(self.players) > 1
+            facts |= {"reached": choice.depth, "stopped_by": choice.stopped_by}
             if self.root_moves:
-                yield from ({**facts, **row} for row in _root_rows(position, choice))
+                yield from ({**facts, **row} for row in _root_moves(choice))
             else:
-                yield {**facts, **_search_row(choice), "elapsed": choice.seconds if self.timing else None}
+                yield {**facts, **_choice(choice), "elapsed": choice.seconds if self.timing else None}
 
 
-def choose_all(player: Player, position: Any) -> Choice:
-    """A choice in which every best move shows its exact value, whatever the player's tie-breaking."""
-    if not isinstance(player, SearchPlayer):
-        return player.choose(position)
-    return type(player)(**{**player.given, "ties": "random"}).choose(position)
+def _with_random_ties(player: Player) -> Player:
+    return type(player)(**{**player.given, "ties": "random"}) if isinstance(player, SearchPlayer) else player
 
 
 def _decided(value: float | None) -> int | None:
     return None if value is None else int(value > DECIDED) - int(value < -DECIDED)
 
 
-def _search_row(choice: Choice) -> Row:
+def _choice(choice: Choice) -> Row:
     return {
         "move": choice.move,
         "value": choice.value,
         "decided": _decided(choice.value),
-        "reached": choice.depth,
-        "stopped_by": choice.stopped_by,
         "by_ply": choice.by_ply,
         "expected": choice.line[1] if len(choice.line) > 1 else "",
-        "played_out": choice.counters.get("playouts"),
         **choice.counters,
+        "played_out": choice.counters.get("playouts"),  # a player's own limit is called playouts
     }
 
 
-def _root_rows(position: Any, choice: Choice) -> Iterator[Row]:
-    values = choice.values or {choice.move: choice.value}
+def _root_moves(choice: Choice) -> Iterator[Row]:
+    values: dict[str, Any] = choice.values or {choice.move: choice.value}
     top = max((v for v in values.values() if v is not None and not np.isnan(v)), default=None)
     first = next((move for move, value in values.items() if value == top), None)
     for move, value in values.items():
-        yield {
-            "move": move,
-            "value": value,
-            "decided": _decided(value),
-            "best": value == top,
-            "first_best": move == first,
-            "reached": choice.depth,
-            "stopped_by": choice.stopped_by,
-        }
+        best = {"best": value == top, "first_best": move == first}
+        yield {"move": move, "value": value, "decided": _decided(value), **best}
 
 
 @dataclass
-class Accuracy(OnPositions):
+class Accuracy(Choices):
     """Every player's move on positions that are solved exactly."""
 
-    players: dict[str, Player]
     solve_seconds: float
 
     def prepare(self) -> None:
         self._solver = Solver(self.game)
 
-    def measure(self, position: Any, index: int) -> Iterator[Row]:
+    def measured(self, position: Position, number: int) -> Iterator[Row]:
         values = self._solver.moves(position, self.solve_seconds)
         solved = all(value is not None for value in values.values())
         top = max(value or 0 for value in values.values()) if solved else None
-        facts = {"solved": solved, "exact_before": top, "legal_moves": len(values)}
+        shared = {"solved": solved, "exact_before": top, "legal_moves": len(values)}
         if top is not None:
-            facts["best_moves"] = sum(value == top for value in values.values())
-        for spec, player in self.players.items():
-            row = {**facts, "player": spec, "deterministic": player.deterministic, "timed": player.timed}
-            try:
-                self.begin(player, index)
-                choice = player.choose(position)
-                player.close()
-            except Exception as error:
-                yield {**row, "error": f"{type(error).__name__}: {error}"[:300]}
+            shared["best_moves"] = sum(value == top for value in values.values())
+        for facts, player in zip(self.subjects(), self.players.values(), strict=True):
+            facts |= shared
+            choice = self.choose(player, position, number)
+            if isinstance(choice, str):
+                yield {**facts, "error": choice}
                 continue
-            row |= {"move": choice.move, "generated": choice.counters.get("generated", 0)}
+            facts |= {"move": choice.move, "generated": choice.counters.get("generated", 0)}
             if top is not None:
                 after = int(values[choice.move] or 0)
-                row |= {"exact_after": after, "exact": after == top, "loss": top - after}
-                row["kept"] = (after > 0) - (after < 0) == (top > 0) - (top < 0)
-            yield row
+                facts |= {"exact_after": after, "exact": after == top, "loss": top - after}
+                facts["kept"] = np.sign(after) == np.sign(top)
+            yield facts
 
 
 @dataclass
 class Values(OnPositions):
-    """What heuristics say of positions, for the side to move, one side or both."""
+    """What a heuristic says of positions, for the side to move, one side or both."""
 
-    heuristics: dict[str, Heuristic]
+    heuristic: Heuristic
     sides: str
 
-    def measure(self, position: Any, index: int) -> Iterator[Row]:
-        sides = {"mover": [position.turn], "both": [1, 2], "1": [1], "2": [2]}[self.sides]
-        for name, heuristic in self.heuristics.items():
-            for side in sides:
-                try:
-                    yield {"heuristic": name, "side": side, "value": heuristic.value(position, side)}
-                except GamekitError as error:
-                    yield {"heuristic": name, "side": side, "error": str(error)[:300]}
+    def subjects(self) -> list[Row]:
+        return [{"heuristic": str(self.heuristic)}]
 
-
-Work = Games | Searches | Accuracy | Values
-Slice = Callable[..., tuple[bytes, int]]
+    def measured(self, position: Position, number: int) -> Iterator[Row]:
+        for side in {"mover": [position.turn], "both": [1, 2]}.get(self.sides) or [int(self.sides)]:
+            row = {"heuristic": str(self.heuristic), "side": side}
+            try:
+                yield {**row, "value": self.heuristic.value(position, side)}
+            except GamekitError as error:
+                yield {**row, "error": str(error)[:300]}

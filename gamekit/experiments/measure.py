@@ -7,6 +7,7 @@ but their arguments and the seed.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import itertools
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
@@ -14,31 +15,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core import Game, Position
-from ..errors import GamekitError
+from ..errors import GamekitError, nearest
 from ..games import game as game_of
-from ..heuristics import HEURISTICS, Heuristic
-from ..jit.user_code import Unclear, identity
 from ..matches.openings import opening_lines
-from ..matches.referee import MEGABYTES, RULES, Rules, fixtures, make_ready, ours
+from ..matches.referee import MEGABYTES, Rules
 from ..players import Player
-from ..players.base import Function
 from ..specs import Param, Spec, SpecError, write
 from ..statistics import SPRT
 from . import jobs
-from .folder import Folder, FolderError
-from .grids import games_of, heuristics_of, parameters, players_of
-from .positions import Listed, listed, position_from
-from .run import Beside, Group, Plan, measure, read
+from .folder import PLAN, Folder, FolderError
+from .grids import games_of, heuristics_of, players_of
+from .plan import Beside, Plan
+from .positions import position_from
+from .run import measure, read
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOVE_SECONDS = 600.0  # a move may take in a sweep unless told otherwise: a hung player must not hold it up for ever
-CHECKS = {
-    "games_each": Param(100, "games of every meeting", 1, 10_000_000),
-    "games": Param(100, "games to play", 1, 10_000_000),
-    "solve_seconds": Param(10.0, "seconds to solve a position", 0.001, 86_400),
-}
+GAMES = Param(100, "games of every meeting", 1, 10_000_000)
+SOLVE_SECONDS = Param(10.0, "seconds to solve a position", 0.001, 86_400)
+FLAG = Param(True)
 Out = str | Path | Beside | None
 
 
@@ -94,26 +91,10 @@ def sweep(
     >>> len(played), played.points.between(0, 1).all()
     (6, np.True_)
     """
-    if rows not in ("games", "moves"):
-        raise SpecError(f"sweep: rows={rows!r} is not allowed; rows is 'games' or 'moves'")
-    plan = _plan_games(
-        "sweep",
-        CHECKS["games_each"].check("sweep", "games_each", games_each),
-        games=games,
-        players=players,
-        opponents=opponents,
-        meetings=meetings,
-        openings=openings,
-        swap=swap,
-        rules=Rules.checked(
-            "sweep", repetition=repetition, max_plies=max_plies, move_seconds=move_seconds, megabytes=megabytes
-        ),
-        rows=rows,
-        timing=timing,
-        seed=seed,
-        stored=out is not None,
-    )
-    return measure(plan, out, workers, executor, progress)
+    return _play("sweep", locals())
+
+
+DEFAULTS = {name: one.default for name, one in inspect.signature(sweep).parameters.items()}
 
 
 def match(
@@ -138,31 +119,39 @@ def match(
     Returns:
         One row per game, as `gk.sweep` gives; `gk.win_rates` and `gk.elo` summarise it.
     """
-    total = CHECKS["games"].check("match", "games", games)
-    if unknown := set(options) & {"meetings", "games_each", "rows"}:
-        raise SpecError(f"match has no parameter {sorted(unknown)[0]!r}; that is one of gk.sweep")
-    if sprt is None:
-        return sweep(game, first, second, total, **options)
-    try:
-        test = sprt if isinstance(sprt, SPRT) else SPRT(*sprt)
-    except TypeError:
-        raise SpecError(f"match: sprt={sprt!r} is not allowed; sprt is (elo0, elo1)"[:300]) from None
-    out, how = options.pop("out", None), {k: options.pop(k, None) for k in ("workers", "executor", "progress")}
-    rules = {k: options.pop(k) for k in ("repetition", "max_plies", "move_seconds", "megabytes") if k in options}
-    plan = _plan_games(
-        "match",
-        total,
-        games=game,
-        players=first,
-        opponents=second,
-        rules=Rules.checked("match", **{"move_seconds": MOVE_SECONDS, **rules}),
-        stored=out is not None,
-        **options,
-    )
-    size = 2 if options.get("swap", True) else 1  # games of a pair
-    plan.enough = lambda tables: _decided(test, tables, size)
-    plan.arguments["sprt"] = test.to_dict()
-    return measure(plan, out, **how).assign(sequential=True)
+    meeting = {"games": game, "players": first, "opponents": second, "games_each": games}
+    allowed = set(DEFAULTS) - set(meeting) - {"meetings"} - ({"rows"} if sprt is not None else set())
+    if unknown := [name for name in options if name not in allowed]:
+        raise SpecError(f"match has no parameter {unknown[0]!r}{nearest(unknown[0], allowed)}")
+    if sprt is not None and not isinstance(sprt, SPRT):
+        if not isinstance(sprt, (list, tuple)) or not 2 <= len(sprt) <= 5:
+            raise SpecError(f"match: sprt={sprt!r} is not allowed; sprt is (elo0, elo1) or more of gk.sprt's arguments")
+        sprt = SPRT(*sprt)
+    return _play("match", DEFAULTS | meeting | options, sprt)
+
+
+def _play(owner: str, given: dict[str, Any], test: SPRT | None = None) -> pd.DataFrame:
+    """Plan games from the arguments of `sweep`, and measure them."""
+    rows = given["rows"]
+    if rows not in ("games", "moves"):
+        raise SpecError(f"{owner}: rows={rows!r} is not allowed; rows is 'games' or 'moves'")
+    count = GAMES.check(owner, "games" if owner == "match" else "games_each", given["games_each"])
+    swap, timing = (FLAG.check(owner, name, given[name]) for name in ("swap", "timing"))
+    rules = Rules.checked(owner, **{field.name: given[field.name] for field in dataclasses.fields(Rules)})
+    plan = Plan(owner, rows, given)
+    met = _meetings(owner, *(given[name] for name in ("games", "players", "opponents", "meetings")))
+    lines = {board: opening_lines(board, given["openings"], plan.seed, owner) for board, _, _ in met}
+    everyone = given["opponents"] is None and given["meetings"] is None
+    for board, player, opponent in met:
+        luck = "" if everyone else opponent.spec
+        plan.add(
+            jobs.Games(board, plan.seed, player, opponent, luck, lines[board], rules, swap, rows == "moves", timing),
+            count,
+        )
+    if test is not None:
+        plan.arguments["sprt"] = list(dataclasses.astuple(test))[:-1]
+        plan.enough = lambda tables: _decided(test, tables, 2 if swap else 1)
+    return measure(plan)
 
 
 def _decided(test: SPRT, tables: list[Any], size: int) -> int | None:
@@ -173,7 +162,8 @@ def _decided(test: SPRT, tables: list[Any], size: int) -> int | None:
         return None
     whole = pa.concat_tables([t.select(["points", "moves_id", "player_first", "deterministic"]) for t in tables])
     games = list(zip(*(whole.column(name).to_pylist() for name in whole.column_names), strict=True))
-    seen, scores, ends = set(), [], []
+    seen: set[Any] = set()
+    scores, ends = [], []
     for first in range(0, len(games) - size + 1, size):
         block = games[first : first + size]
         keys = {game[1:3] for game in block}
@@ -185,176 +175,28 @@ def _decided(test: SPRT, tables: list[Any], size: int) -> int | None:
     return None if after is None else ends[after - 1]
 
 
-def _flag(owner: str, name: str, value: Any) -> bool:
-    return Param(True).check(owner, name, value)
-
-
-def _plan_games(
-    owner: str,
-    games_each: int,
-    *,
-    games: Any,
-    players: Any,
-    opponents: Any,
-    rules: Rules,
-    meetings: Any = None,
-    openings: Any = None,
-    swap: bool = True,
-    rows: str = "games",
-    timing: bool = False,
-    seed: int = 0,
-    stored: bool = False,
-) -> Plan:
-    swap, timing = _flag(owner, "swap", swap), _flag(owner, "timing", timing)
-    seed = RULES["seed"].check(owner, "seed", seed)
-    met = _meetings(owner, games, players, opponents, meetings)
-    for board, one, other in met:
-        make_ready(one, board)
-        make_ready(other, board)
-    known = _Known(owner, stored)
-    lines = {str(b): opening_lines(b, openings, seed, owner) for b in {str(b): b for b, _, _ in met}.values()}
-    groups = []
-    for board, one, other in met:
-        luck_of = "" if opponents is None and meetings is None else other.spec
-        about = {
-            "measure": rows,
-            **known.game(board),
-            "player": known.player(one, board),
-            "opponent": known.player(other, board),
-            "luck": luck_of,
-            "openings": [board.join(board.write(c) for c in line) for line in lines[str(board)]],
-            **vars(rules),
-            "swap": swap,
-            "timing": timing,
-            "seed": seed,
-        }
-        groups.append(
-            _group(about, games_each, board, one, other, lines[str(board)], rules, seed, luck_of, swap, rows, timing)
-        )
-    arguments = {
-        "games": list(dict.fromkeys(str(b) for b, _, _ in met)),
-        "meetings": [[str(b), one.spec, other.spec] for b, one, other in met],
-        "opponents": opponents is not None or meetings is not None,
-        "games_each": games_each,
-        "openings": openings if openings is None or isinstance(openings, (int, str)) else list(openings),
-        "swap": swap,
-        **vars(rules),
-        "rows": rows,
-        "timing": timing,
-        "seed": seed,
-    }
-    return Plan(rows, arguments, groups, known.parameters, known.games, own=known.own)
-
-
-def _group(
-    about: dict[str, Any],
-    games_each: int,
-    board: Game,
-    one: Player,
-    other: Player,
-    lines: list[Any],
-    rules: Rules,
-    seed: int,
-    luck_of: str,
-    swap: bool,
-    rows: str,
-    timing: bool,
-) -> Group:
-    def work() -> jobs.Games:
-        specs = one.spec, other.spec
-        return jobs.Games(board, (one, other), specs, lines, rules, seed, luck_of, swap, rows == "moves", timing)
-
-    def lost(number: int) -> list[dict[str, Any]]:
-        """The row of a game whose worker died whenever it was tried: nobody can tell which player did it."""
-        (fixture,) = fixtures(seed, board, luck_of, lines, range(number, number + 1), swap)
-        row = {"number": number, "pair": fixture.pair, "player_first": fixture.player_first, "luck": fixture.luck}
-        row |= {"game": str(board), "player": one.spec, "opponent": other.spec, "result": "draw", "points": 0.5}
-        row |= dict.fromkeys(("opening_plies", "plies", "turns", "winner", "own_moves", "opponent_moves"), 0)
-        row |= {"generated": 0, "opponent_generated": 0, "moves_id": 0, "moves": "", "opening": ""}
-        return [{**row, "termination": "crash", "deterministic": False, "timed": False, "note": "its worker died"}]
-
-    return Group(about, games_each, work, lost)
-
-
 def _meetings(owner: str, games: Any, players: Any, opponents: Any, meetings: Any) -> list[tuple[Game, Player, Player]]:
+    found: list[tuple[Game, Player, Player]] = []
     if meetings is not None:
         if opponents is not None:
             raise SpecError(f"{owner}: give opponents or meetings, not both")
-        found = []
-        for item in meetings if isinstance(meetings, Iterable) else [meetings]:
+        for item in meetings:
             if not isinstance(item, (list, tuple)) or len(item) != 3:
                 raise SpecError(f"{owner}: a meeting is (game, player, opponent); given {item!r}"[:300])
             board = game_of(item[0])
             (one,), (other,) = (players_of(owner, "meetings", one, board).values() for one in item[1:])
             found.append((board, one, other))
     else:
-        found = []
         for board in games_of(owner, games).values():
-            first = players_of(owner, "players", players, board)
+            first = players_of(owner, "players", players, board).values()
             if opponents is None:
-                found += [(board, a, b) for a, b in itertools.combinations(first.values(), 2)]
+                found += [(board, *pair) for pair in itertools.combinations(first, 2)]
             else:
-                second = players_of(owner, "opponents", opponents, board)
-                found += [(board, a, b) for a in first.values() for b in second.values()]
+                second = players_of(owner, "opponents", opponents, board).values()
+                found += [(board, *pair) for pair in itertools.product(first, second)]
     if not found:
         raise SpecError(f"{owner}: nobody meets anybody; give opponents, or at least two players")
     return found
-
-
-class _Known:
-    """What a plan names: identities and parameters of games and players, refused where one name means two things."""
-
-    def __init__(self, owner: str, stored: bool):
-        self.owner, self.stored = owner, stored
-        self.games: dict[str, dict[str, Any]] = {}
-        self.parameters: dict[tuple[str, str], dict[str, Any]] = {}
-        self.own: dict[Any, Heuristic] = {}
-        self._code: dict[str, Any] = {}
-        self._things: dict[str, Any] = {}
-
-    def game(self, board: Game) -> dict[str, Any]:
-        """What a game's name stands for: its first position, and the rules of a custom one."""
-        self.games[str(board)] = board.parameters()
-        rules = None if ours(board) else self._identity(type(board), f"game {board}")
-        start = jobs.hash_of(board.start().data.tobytes().hex())
-        return {"game": str(board), "start": start, "rules": rules}
-
-    def player(self, player: Player, board: Game) -> list[Any]:
-        """A player's spec with a digest of the user's own code behind it."""
-        known = self._things.setdefault(player.spec, player)
-        key = player.function if isinstance(player, Function) else type(player)
-        if (known.function if isinstance(known, Function) else type(known)) is not key:
-            raise SpecError(f"{self.owner}: two different players are called {player.spec!r}; give one another name")
-        self.parameters[str(board), player.spec] = parameters(player, board)
-        found: list[Any] = [player.spec]
-        if isinstance(player, Function):
-            if self.stored and player.function.__name__ == "<lambda>":
-                raise SpecError(f"{self.owner}: a lambda cannot be stored; write it as a function with a name")
-            found.append(self._identity(player.function, f"player {player.spec}"))
-        elif not ours(player):
-            found.append(self._identity(type(player), f"player {player.spec}"))
-        return found + self._heuristics(player, board)
-
-    def _heuristics(self, player: Player, board: Game) -> list[Any]:
-        """Digests of the user's own heuristics that a player uses; they are sent to the workers too."""
-        name = self.parameters[str(board), player.spec].get("heuristic")
-        heuristic = HEURISTICS.get((board.name, name)) if name else None
-        return [self.heuristic(heuristic, board)] if heuristic is not None and heuristic.own else []
-
-    def heuristic(self, heuristic: Heuristic, board: Game) -> str | None:
-        """A digest of a heuristic of the user's own; None for the package's."""
-        if not heuristic.own:
-            return None
-        self.own[board.name, heuristic.name] = HEURISTICS[board.name, heuristic.name]
-        return self._identity(heuristic.function, f"heuristic {heuristic.name}")
-
-    def _identity(self, thing: Any, named: str) -> str | None:
-        try:
-            return identity(thing)
-        except Unclear as error:
-            if self.stored:
-                raise SpecError(f"{self.owner}: {named} cannot be stored: {error}") from None
-            return None
 
 
 # -------------------------------------------------------------------------------------- positions
@@ -384,34 +226,20 @@ def searches(
         plies: the least and the most plies into the game, of positions drawn at random.
         moves: one row per root move instead of one per position.
         timing: also measure seconds (`elapsed`).
-        seed: random seed.
-        out: a folder; what is there already is not measured again.
-        workers: processes on this machine (default: all cores).
-        executor: any `concurrent.futures.Executor`, or the address of a Dask scheduler.
-        progress: show a bar (default: in a terminal or notebook).
+        seed, out, workers, executor, progress: as for `gk.sweep`.
 
     Returns:
         One row per position and player: move, value, decided (1 won, -1 lost, 0 open), reached (depth), node
         counters, stopped_by; with `moves` one row per root move: value, best, first_best. Of players that differ
         in depth alone, those beyond a depth that ran out of nodes are `skipped`.
     """
-    known, groups, extras = _Known("searches", out is not None), [], {}
-    seed = RULES["seed"].check("searches", "seed", seed)
-    for board, given in _boards("searches", games, positions, plies, seed, extras):
+    given = locals()
+    moves, timing = FLAG.check("searches", "moves", moves), FLAG.check("searches", "timing", timing)
+    plan = Plan("searches", "root_moves" if moves else "searches", given)
+    for board, listed in plan.boards():
         for ladder in _ladders(players_of("searches", "players", players, board)):
-            for player in ladder.values():
-                make_ready(player, board)
-            about = _about("searches", known, board, given, seed)
-            about |= {"players": [known.player(p, board) for p in ladder.values()], "moves": moves, "timing": timing}
-
-            def work(board: Game = board, given: Listed = given, ladder: dict[str, Player] = ladder) -> jobs.Searches:
-                return jobs.Searches(board, given.texts, given.sampled, seed, ladder, moves, timing)
-
-            groups.append(Group(about, len(given.texts), work))
-    arguments = {"players": [p[0] for g in groups for p in g.about["players"]], "moves": moves, "timing": timing}
-    plan = Plan("root_moves" if moves else "searches", {**_facts(positions, plies, seed), **arguments}, groups,
-                known.parameters, known.games, extras, known.own)  # fmt: skip
-    return measure(plan, out, workers, executor, progress)
+            plan.add(jobs.Searches(board, plan.seed, listed, ladder, moves, timing), len(listed))
+    return measure(plan)
 
 
 def accuracy(
@@ -435,34 +263,18 @@ def accuracy(
         positions: as for `gk.searches`.
         plies: the least and the most plies into the game, of positions drawn at random.
         solve_seconds: seconds a position may take to solve; one that takes longer has `solved` False.
-        seed: random seed.
-        out: a folder; what is there already is not measured again.
-        workers: processes on this machine (default: all cores).
-        executor: any `concurrent.futures.Executor`, or the address of a Dask scheduler.
-        progress: show a bar (default: in a terminal or notebook).
+        seed, out, workers, executor, progress: as for `gk.sweep`.
 
     Returns:
         One row per position and player: exact value before and after the move (for the mover), kept (the same
         outcome), exact (among the best moves), loss, best_moves and legal_moves of the position.
     """
-    known, groups, extras = _Known("accuracy", out is not None), [], {}
-    seed = RULES["seed"].check("accuracy", "seed", seed)
-    solve_seconds = CHECKS["solve_seconds"].check("accuracy", "solve_seconds", solve_seconds)
-    for board, given in _boards("accuracy", games, positions, plies, seed, extras):
+    plan = Plan("accuracy", "accuracy", locals())
+    solve_seconds = SOLVE_SECONDS.check("accuracy", "solve_seconds", solve_seconds)
+    for board, listed in plan.boards():
         chosen = players_of("accuracy", "players", players, board)
-        for player in chosen.values():
-            make_ready(player, board)
-        about = _about("accuracy", known, board, given, seed)
-        about |= {"players": [known.player(p, board) for p in chosen.values()], "solve_seconds": solve_seconds}
-
-        def work(board: Game = board, given: Listed = given, chosen: dict[str, Player] = chosen) -> jobs.Accuracy:
-            return jobs.Accuracy(board, given.texts, given.sampled, seed, chosen, solve_seconds)
-
-        groups.append(Group(about, len(given.texts), work))
-    arguments = {"players": [p[0] for g in groups for p in g.about["players"]], "solve_seconds": solve_seconds}
-    plan = Plan("accuracy", {**_facts(positions, plies, seed), **arguments}, groups, known.parameters, known.games,
-                extras, known.own)  # fmt: skip
-    return measure(plan, out, workers, executor, progress)
+        plan.add(jobs.Accuracy(board, plan.seed, listed, chosen, solve_seconds), len(listed))
+    return measure(plan)
 
 
 def values(
@@ -486,59 +298,18 @@ def values(
         positions: as for `gk.searches`.
         plies: the least and the most plies into the game, of positions drawn at random.
         sides: for whom: "mover", "both", 1 or 2.
-        seed: random seed.
-        out: a folder; what is there already is not measured again.
-        workers: processes on this machine (default: all cores).
-        executor: any `concurrent.futures.Executor`, or the address of a Dask scheduler.
-        progress: show a bar (default: in a terminal or notebook).
+        seed, out, workers, executor, progress: as for `gk.sweep`.
 
     Returns:
-        One row per position, heuristic and side: value.
+        One row per heuristic, position and side: value.
     """
-    known, groups, extras = _Known("values", out is not None), [], {}
-    seed = RULES["seed"].check("values", "seed", seed)
+    plan = Plan("values", "values", locals())
     if str(sides) not in ("mover", "both", "1", "2"):
         raise SpecError(f"values: sides={sides!r} is not allowed; sides is 'mover', 'both', 1 or 2")
-    weights: dict[tuple[str, str], dict[str, Any]] = {}
-    for board, given in _boards("values", games, positions, plies, seed, extras):
-        chosen = heuristics_of("values", heuristics, board)
-        about = _about("values", known, board, given, seed)
-        about |= {"heuristics": [[n, known.heuristic(h, board)] for n, h in chosen.items()], "sides": str(sides)}
-        for name, one in chosen.items():
-            weights[str(board), name] = {f"heuristic_{key}": value for key, value in one.settings.items()}
-
-        def work(board: Game = board, given: Listed = given, chosen: dict[str, Heuristic] = chosen) -> jobs.Values:
-            return jobs.Values(board, given.texts, given.sampled, seed, chosen, str(sides))
-
-        groups.append(Group(about, len(given.texts), work))
-    arguments = {"heuristics": [h[0] for g in groups for h in g.about["heuristics"]], "sides": str(sides)}
-    plan = Plan(
-        "values", {**_facts(positions, plies, seed), **arguments}, groups, weights, known.games, extras, known.own
-    )
-    return measure(plan, out, workers, executor, progress)
-
-
-def _boards(
-    owner: str, games: Any, positions: Any, plies: Sequence[int], seed: int, extras: dict[str, dict[str, list[Any]]]
-) -> list[tuple[Game, Listed]]:
-    found = []
-    for name, board in games_of(owner, games).items():
-        given = listed(owner, board, positions, plies, seed)
-        if given.extras:
-            extras[name] = given.extras
-        found.append((board, given))
-    return found
-
-
-def _about(name: str, known: _Known, board: Game, given: Listed, seed: int) -> dict[str, Any]:
-    told = jobs.hash_of("\0".join(given.texts)) if not given.sampled else ""
-    drawn = [given.texts[0], len(given.texts)] if given.sampled else told
-    return {"measure": name, **known.game(board), "positions": drawn, "seed": seed}
-
-
-def _facts(positions: Any, plies: Sequence[int], seed: int) -> dict[str, Any]:
-    given = positions if isinstance(positions, (int, str)) else f"{len(positions)} given"
-    return {"positions": given, "plies": list(plies), "seed": seed}
+    for board, listed in plan.boards():
+        for heuristic in heuristics_of("values", heuristics, board).values():
+            plan.add(jobs.Values(board, plan.seed, listed, heuristic, str(sides)), len(listed))
+    return measure(plan)
 
 
 def _ladders(players: dict[str, Player]) -> list[dict[str, Player]]:
@@ -550,7 +321,8 @@ def _ladders(players: dict[str, Player]) -> list[dict[str, Player]]:
         rest = tuple((k, write(v)) for k, v in settings.items() if k != "depth")
         key = (type(player), rest) if limited else spec
         found.setdefault(key, {})[spec] = player
-    return [dict(sorted(l.items(), key=lambda kv: kv[1].parameters().get("depth") or 0)) for l in found.values()]
+    depths = {spec: player.parameters().get("depth") or 0 for spec, player in players.items()}
+    return [{spec: ladder[spec] for spec in sorted(ladder, key=depths.__getitem__)} for ladder in found.values()]
 
 
 # ---------------------------------------------------------------------------------------- reading
@@ -566,16 +338,33 @@ def load(folder: str | Path, columns: Sequence[str] | None = None) -> pd.DataFra
     Returns:
         The rows that the measurement returned.
     """
-    home = Folder(folder)
-    plan = home.plan
-    if plan is None:
-        raise FolderError(f"no results found in {folder}")
-    name = f"{plan['measure']}.parquet"
-    if not home.intact(name):
-        state = "damaged" if (home.path / name).exists() else "not complete"
-        raise FolderError(f"{home.path / name} is {state}; run the measurement again, or 'gamekit verify {folder}'")
-    found = read(home.path / name)
+    found = read(Folder(folder))
+    for name in columns or ():
+        if name not in found:
+            raise GamekitError(f"{folder} has no column {name!r}{nearest(name, found.columns)}")
     return found if columns is None else found[list(columns)]
+
+
+def again(folder: Folder) -> pd.DataFrame | None:
+    """Run what a folder's plan says once more; None where only the user's own code can."""
+    plan = folder.plan
+    if plan is None:
+        raise FolderError(f"{folder.path / PLAN} is missing; run the measurement again, what is in parts is kept")
+    given = plan["arguments"]
+    if any(group["code"] for group in plan["groups"]) or str(given.get("positions")).endswith(" given"):
+        return None
+    options = {"out": folder.path, "progress": False}
+    if "sprt" in given:
+        test = SPRT(*given.pop("sprt"))
+        return _play("match", DEFAULTS | given | options, test)
+    verbs: dict[str, Any] = {
+        "games": sweep,
+        "moves": sweep,
+        "searches": searches,
+        "root_moves": searches,
+        "accuracy": accuracy,
+    }
+    return verbs.get(plan["measure"], values)(**given, **options)
 
 
 def replay(row: Any) -> Position:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,11 @@ class Listed:
 
     texts: list[str]
     sampled: bool
+    identity: Any  # equal where the positions are, or where one list goes on where another ends
     extras: dict[str, list[Any]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.texts)
 
 
 def positions(games: Any, count: int = 100, plies: Sequence[int] = (4, 12), seed: int = 0) -> list[Position]:
@@ -83,7 +88,7 @@ def listed(owner: str, game: Game, given: Any, plies: Sequence[int], seed: int) 
     """What `positions=` means for one game: a number, "start", positions, texts of moves, or a frame of them."""
     if isinstance(given, (int, float)) and not isinstance(given, bool):
         drawn = positions(game, COUNT.check(owner, "positions", given), plies, seed)
-        return Listed([text_of(one) for one in drawn], True)
+        return Listed([text_of(one) for one in drawn], True, ["drawn", *_span(plies)])
     extras: dict[str, list[Any]] = {}
     if hasattr(given, "columns"):
         if "position" not in given.columns:
@@ -97,14 +102,13 @@ def listed(owner: str, game: Game, given: Any, plies: Sequence[int], seed: int) 
     texts = [text_of(position_from(game, one)) for one in given]
     if not texts:
         raise GamekitError(f"{owner}: positions is empty; give at least one")
-    return Listed(texts, False, extras)
+    return Listed(texts, False, hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16], extras)
 
 
 def text_of(position: Position) -> str:
-    """A position as a text that `position_from` reads: its moves from the game's start, else its board."""
-    if position.history[0].key == position.game.start().key:
-        return position.game.join(position.line)
-    return str(position)
+    """A position as a text that `position_from` reads: its moves from the start, or else its board."""
+    known = position.history[0].key == position.game.start().key
+    return position.game.join(position.line) if known else str(position)
 
 
 def position_from(game: str | Spec | Game, given: str | Position) -> Position:

@@ -8,36 +8,30 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import io
-import json
 import os
-import platform
 import signal
 import sys
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, wait
-from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import cloudpickle
 import pyarrow.parquet as pq
 
 from ..errors import GamekitError
-from .columns import frame
-from .executors import Pool, deaths
-from .folder import Folder, FolderError, Lock
-from .jobs import code, parquet, run_slice
+from .executors import Pool, died, workers_of
+from .files import FolderError, Lock
+from .folder import SCHEMA, Folder, Part
+from .jobs import OtherCode, code, parquet, run_slice
+from .plan import Beside, Plan
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BREAKS = 12  # a slice in flight at so many deaths of workers is given up, if it then kills one on its own
-UNITS = {"games": "game", "moves": "game"}
+DEATHS = 4  # of workers, one after the other with nothing beside it, make a game or position count as lost
+BREAKS = 12  # of workers by one group: all that is under suspicion then counts as lost
 
 
 class Stopped(KeyboardInterrupt):
@@ -51,335 +45,241 @@ class Range(NamedTuple):
     first: int
     end: int
 
-
-@dataclass
-class Group:
-    """Work that shares one set-up: a meeting of two players, or players on the positions of a game."""
-
-    about: dict[str, Any]  # all that its rows depend on, as plain values
-    units: int  # games or positions
-    work: Callable[[], Any]  # what a worker needs
-    lost: Callable[[int], list[dict[str, Any]]] = field(default=lambda unit: [])  # rows of a unit nobody can measure
-
-    @cached_property
-    def id(self) -> str:
-        """The same for the same work, in every process."""
-        return hashlib.sha256(json.dumps(self.about, sort_keys=True).encode()).hexdigest()[:16]
-
-
-@dataclass
-class Plan:
-    """A checked measurement."""
-
-    measure: str
-    arguments: dict[str, Any]  # as given, plain values: for messages, and for running again
-    groups: list[Group]
-    players: Mapping[tuple[str, str], Mapping[str, Any]]
-    games: Mapping[str, Mapping[str, Any]]
-    extras: Mapping[str, Mapping[str, list[Any]]] = field(default_factory=dict)
-    own: Mapping[Any, Any] = field(default_factory=dict)  # heuristics of the user's own, for the workers
-    enough: Callable[[list[Any]], int | None] | None = None  # tables so far → units after which to stop
-
     @property
-    def total(self) -> int:
-        """Games or positions in all."""
-        return sum(group.units for group in self.groups)
-
-    def described(self) -> dict[str, Any]:
-        """What `plan.json` holds; equal plans, equal bytes."""
-        groups = [{"id": group.id, "units": group.units, **group.about} for group in self.groups]
-        found = {"measure": self.measure, "code": code(), "versions": _versions(), "groups": groups}
-        return json.loads(json.dumps({**found, "arguments": self.arguments}))
-
-    @cached_property
-    def digest(self) -> str:
-        """A short name for what is measured and with which code."""
-        parts = [self.measure, code(), [(group.id, group.units) for group in self.groups], sorted(self.extras)]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
-
-    def packed(self, number: int) -> bytes:
-        """A group's work as it is sent to workers."""
-        return cloudpickle.dumps((dict(self.own), self.groups[number].work()))
-
-    def frame(self, tables: list[Any]) -> pd.DataFrame:
-        """The rows with their parameters."""
-        return frame(self.measure, tables, self.players, self.games, self.extras)
+    def units(self) -> int:
+        return self.end - self.first
 
 
-@functools.lru_cache(maxsize=1)
-def _versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {"python": platform.python_version()}
-    for name in ("gamekit", "numpy", "numba", "pandas", "pyarrow"):
-        with contextlib.suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
-
-
-class Beside:
-    """A folder whose name ends in the plan's digest: a changed plan gets a folder of its own."""
-
-    def __init__(self, base: Path, name: str):
-        self.base, self.name = base, name
-
-    def at(self, plan: Plan) -> Path:
-        """Where this plan's results are."""
-        return self.base / f"{self.name}-{plan.digest}"
-
-
-# -------------------------------------------------------------------------------------- measuring
-
-
-def measure(
-    plan: Plan,
-    out: str | Path | Beside | None,
-    workers: int | None,
-    executor: Executor | str | None,
-    progress: bool | None,
-) -> pd.DataFrame:
+def measure(plan: Plan) -> pd.DataFrame:
     """Measure what is left of a plan; the frame of all its rows."""
+    plan.check_columns()
+    workers_of(plan.given["workers"], plan.given["executor"])
+    out = plan.given["out"]
     if out is None:
-        kept: dict[Range, Any] = {}
-
-        def keep(span: Range, data: bytes) -> None:
-            kept[span] = pq.read_table(io.BytesIO(data))
-
         with _stoppable():
-            _run(
-                plan,
-                [Range(i, 0, group.units) for i, group in enumerate(plan.groups)],
-                keep,
-                kept,
-                workers,
-                executor,
-                progress,
-            )
-        return plan.frame(_in_order(plan, kept))
+            return plan.frame(_Run(plan, {}).all())
     folder = Folder(out.at(plan) if isinstance(out, Beside) else out)
     folder.examine()
-    lock = Lock(folder.path)
-    name = f"{plan.measure}.parquet"
-    stored = 0
-    try:
+    with Lock(folder.path), _stoppable():
+        folder.clear()
+        name = f"{plan.measure}.parquet"
         there = folder.plan
         if there is not None:
-            refuse_other(folder.path, there, plan)
-        if there == {"schema": (there or {}).get("schema"), **plan.described()} and folder.intact(name):
-            return read(folder.path / name)
-        spans = _stored(folder, plan)
-        tables = {span: folder.table(part) for span, part in spans.items()}
-        stored = sum(span.end - span.first for span in spans)
-        folder.begin(plan.described())
-
-        def store(span: Range, data: bytes) -> None:
-            nonlocal stored
-            folder.add(plan.groups[span.group].id, span.first, span.end, data)
-            tables[span] = pq.read_table(io.BytesIO(data))
-            stored += span.end - span.first
-
-        with _stoppable():
-            _run(plan, _missing(plan, tables), store, tables, workers, executor, progress)
-        made = plan.frame(_in_order(plan, tables))
+            plan.refuse_other(folder.path, there)
+        parts = _parts(folder, plan)
+        whole = there == {"schema": SCHEMA, **plan.described} and folder.intact(name)
+        if whole and sum(span.units for span in parts) >= (folder.seal() or {})["units"]:
+            return read(folder)
+        run = _Run(plan, {span: pq.read_table(io.BytesIO(folder.data(part))) for span, part in parts.items()}, folder)
+        folder.begin(plan.described)
+        try:
+            made = plan.frame(run.all())
+        except (KeyboardInterrupt, GamekitError) as error:
+            count = sum(span.units for span in _parts(folder, plan))
+            stored = f"{count:,} of {run.total:,} {plan.groups[0].work.unit}s are stored in {folder.path}"
+            if isinstance(error, KeyboardInterrupt):
+                raise Stopped(f"stopped: {stored}; run the same again to resume") from None
+            raise GamekitError(f"{error}; {stored}; run the same again to resume") from error
         data = io.BytesIO()
         made.to_parquet(data, index=False)
-        folder.finish({name: data.getvalue()})
+        folder.finish({name: data.getvalue()}, units=run.stored)
         return made
-    except KeyboardInterrupt:
-        unit = UNITS.get(plan.measure, "position")
-        raise Stopped(
-            f"stopped: {stored:,} of {plan.total:,} {unit}s are stored in {folder.path}; run the same again to resume"
-        ) from None
-    finally:
-        lock.release()
 
 
-def read(path: Path) -> pd.DataFrame:
-    """A derived file as the frame that was returned when it was made."""
+def read(folder: Folder) -> pd.DataFrame:
+    """The derived file of a complete folder, as the frame that was returned when it was made."""
     import pandas as pd
 
+    plan = folder.plan
+    if plan is None:
+        raise FolderError(f"no results found in {folder.path}")
+    path = folder.path / f"{plan['measure']}.parquet"
+    if not folder.intact(path.name):
+        state = "damaged" if folder.done() else "not complete"
+        raise FolderError(f"{path} is {state}; run the measurement again, or 'gamekit verify {folder.path}'")
     return pd.read_parquet(path)
 
 
-def refuse_other(path: Path, there: dict[str, Any], plan: Plan) -> None:
-    """Accept a plan that extends what is stored, under equal code; anything else is refused, both named."""
-    here = plan.described()
-    for key in ("measure", "code"):
-        if there[key] != here[key]:
-            what = "other code of gamekit" if key == "code" else "another measurement"
-            raise FolderError(
-                f"{path} holds results of {what}: there {there[key]}, here {here[key]}; choose another folder"
-            )
-    sizes = {group.id: group.units for group in plan.groups}
-    if all(sizes.get(group["id"], 0) >= group["units"] for group in there["groups"]):
-        return
-    was, now = there["arguments"], here["arguments"]
-    for key in now:
-        if was.get(key) != now[key]:
-            raise FolderError(
-                f"{path} holds another measurement: {key} there {_brief(was.get(key))}, here {_brief(now[key])}; "
-                "choose another folder"
-            )
-    for old in there["groups"]:  # equal names that mean something else
-        new = next((g for g in here["groups"] if g["id"] == old["id"]), None)
-        alike = [g for g in here["groups"] if all(g.get(k) == old.get(k) for k in ("game", "player", "opponent"))]
-        if new is None and alike:
-            key = next(k for k in old if k not in ("id", "units") and alike[0].get(k) != old[k])
-            raise FolderError(f"{path} holds another measurement: {key} has changed; choose another folder")
-    raise FolderError(f"{path} holds another measurement; choose another folder")
-
-
-def _brief(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 120 else text[:119] + "…"
-
-
-def _stored(folder: Folder, plan: Plan) -> dict[Range, Any]:
+def _parts(folder: Folder, plan: Plan) -> dict[Range, Part]:
+    """What is stored, unread; refused where it belongs to something else."""
     place = {group.id: i for i, group in enumerate(plan.groups)}
-    return {Range(place[p.group], p.first, p.end): p for p in folder.parts() if p.group in place}
+    found = {}
+    for part in folder.parts():
+        if part.group not in place:
+            raise FolderError(f"{part.path} belongs to another measurement; choose another folder")
+        found[Range(place[part.group], part.first, part.end)] = part
+    return found
+
+
+class _Run:
+    """Sends slices and keeps what comes back, until nothing is left or the plan has enough."""
+
+    def __init__(self, plan: Plan, tables: dict[Range, Any], folder: Folder | None = None):
+        self.plan, self.tables, self.folder = plan, tables, folder
+        self.total = sum(group.units for group in plan.groups)
+        self.waiting = deque(_missing(plan, tables))
+        self.flying: dict[Future, Range] = {}
+        self.suspects: deque[Range] = (
+            deque()
+        )  # in flight when a worker died: each is tried again with nothing beside it
+        self.trial: Range | None = None
+        self.deaths: Counter[Range | int] = Counter()  # by slice and by group, of those that were alone
+        self.failed: list[str] = []
+        self.packed = functools.lru_cache(maxsize=256)(plan.packed)
+
+    def all(self) -> list[Any]:
+        """Measure what is missing; all tables in plan order."""
+        how, left = self.plan.given, sum(span.units for span in self.waiting)
+        stop = self._enough()
+        if left and stop is None:
+            self.pool = Pool(how["workers"], how["executor"], sum(-(-span.units // 2) for span in self.waiting))
+            bar = _bar(self.total, left, self.plan.groups[0].work.unit, how["progress"])
+            try:
+                while stop is None and (self.waiting or self.suspects or self.flying):
+                    self._send()
+                    done = wait(self.flying, timeout=2, return_when=FIRST_COMPLETED).done
+                    for future in done:
+                        bar.update(self._receive(future, self.flying.pop(future)))
+                    if not done:
+                        self.pool.check()
+                    stop = self._enough()
+                for future in self.flying:
+                    future.cancel()
+            except BaseException:
+                self.pool.stop(now=True)
+                raise
+            finally:
+                bar.close()
+            self.pool.stop(now=False)
+        if self.failed:
+            more = f" and {len(self.failed) - 3} more" if len(self.failed) > 3 else ""
+            raise GamekitError(f"{len(self.failed)} of the jobs failed: {'; '.join(self.failed[:3])}{more}")
+        if stop is not None:
+            self._cut(stop)
+        return [self.tables[span] for span in sorted(self.tables)]
+
+    @property
+    def stored(self) -> int:
+        """Units measured so far."""
+        return sum(span.units for span in self.tables)
+
+    def _send(self) -> None:
+        """Keep the workers busy; what may have killed one is sent alone."""
+        if self.suspects and not self.flying:
+            self.trial = self.suspects.popleft()
+            self._submit(self.trial)
+        if self.suspects or self.trial:
+            return
+        while self.waiting and len(self.flying) < self.pool.window:
+            self._share_out(self.pool.window - len(self.flying))
+            self._submit(self.waiting.popleft())
+
+    def _submit(self, span: Range) -> None:
+        work = self.packed(span.group), self.plan.measure, span.first, span.end, code()
+        try:
+            future = self.pool.executor.submit(run_slice, *work)
+        except BrokenExecutor:
+            self.pool.renew()
+            future = self.pool.executor.submit(run_slice, *work)
+        self.flying[future] = span
+
+    def _receive(self, future: Future, span: Range) -> int:
+        """Keep what a slice gave; how many units that were."""
+        alone, self.trial = self.trial is not None, None
+        try:
+            data, reached = future.result()
+        except (KeyboardInterrupt, SystemExit, OtherCode):
+            raise
+        except BaseException as error:
+            if died(error):
+                self.pool.renew()
+                return self._mourn(span, alone)
+            self.failed.append(f"{self._named(span)}: {type(error).__name__}: {error}")
+            return 0
+        if reached < span.end:
+            self.waiting.appendleft(Range(span.group, reached, span.end))
+        return self._keep(Range(span.group, span.first, reached), data)
+
+    def _keep(self, span: Range, data: bytes) -> int:
+        if self.folder is not None:
+            self.folder.add(self.plan.groups[span.group].id, span.first, span.end, data)
+        self.tables[span] = pq.read_table(io.BytesIO(data))
+        return span.units
+
+    def _mourn(self, span: Range, alone: bool) -> int:
+        """Find out which unit kills its worker, by halves; one that does it again and again is recorded as lost."""
+        if not alone:
+            self.suspects.append(span)
+            return 0
+        self.deaths.update([span, span.group])
+        group = self.plan.groups[span.group]
+        half = span.units // 2 // group.work.together * group.work.together
+        if self.deaths[span.group] > BREAKS or (not half and self.deaths[span] >= DEATHS):
+            if not self.tables and self.deaths[span.group] > BREAKS:
+                raise GamekitError(
+                    f"{BREAKS} workers died one after the other, the last of them in {self._named(span)}"
+                )
+            rows = [row for unit in range(span.first, span.end) for row in group.work.lost(unit)]
+            return self._keep(span, parquet(rows, self.plan.measure))
+        middle = span.first + half
+        self.suspects.extendleft([span._replace(first=middle), *([span._replace(end=middle)] if half else [])])
+        return 0
+
+    def _named(self, span: Range) -> str:
+        about, unit = self.plan.groups[span.group].about, self.plan.groups[span.group].work.unit
+        players = " against ".join(about[who] for who in ("player", "opponent") if who in about)
+        return ", ".join(filter(None, [about["game"], players, f"{unit}s {span.first + 1} to {span.end}"]))
+
+    def _share_out(self, free: int) -> None:
+        """Cut the longest range where there are fewer ranges than free workers."""
+        while len(self.waiting) < free:
+            widest = max(range(len(self.waiting)), key=lambda i: self.waiting[i].units)
+            span = self.waiting[widest]
+            together = self.plan.groups[span.group].work.together
+            middle = span.first + -(-span.units // 2 // together) * together
+            if not span.first < middle < span.end:
+                return
+            self.waiting[widest] = span._replace(end=middle)
+            self.waiting.insert(widest + 1, span._replace(first=middle))
+
+    def _enough(self) -> int | None:
+        """The unit after which to stop, if the plan has one; it judges by what is known up to the first gap."""
+        if self.plan.enough is None:
+            return None
+        found, at = [], 0
+        for span in sorted(self.tables):
+            if span.first != at:
+                break
+            found.append(self.tables[span])
+            at = span.end
+        return self.plan.enough(found)
+
+    def _cut(self, stop: int) -> None:
+        """Leave out what lies beyond the unit at which it was decided."""
+        kept = {span: table for span, table in self.tables.items() if span.first < stop}
+        self.tables = {
+            span._replace(end=min(span.end, stop)): table.slice(0, stop - span.first) for span, table in kept.items()
+        }
 
 
 def _missing(plan: Plan, have: Mapping[Range, Any]) -> list[Range]:
     """What no part covers, in plan order."""
-    found = []
-    for number, group in enumerate(plan.groups):
-        at = 0
-        for span in sorted(span for span in have if span.group == number):
-            if span.first > at:
-                found.append(Range(number, at, span.first))
-            at = max(at, span.end)
-        if at < group.units:
-            found.append(Range(number, at, group.units))
+    found, at = [], dict.fromkeys(range(len(plan.groups)), 0)
+    ends = [Range(number, group.units, group.units) for number, group in enumerate(plan.groups)]
+    for span in sorted([*have, *ends]):
+        if span.first > at[span.group]:
+            found.append(Range(span.group, at[span.group], span.first))
+        at[span.group] = max(at[span.group], span.end)
     return found
 
 
-def _in_order(plan: Plan, tables: Mapping[Range, Any]) -> list[Any]:
-    """The parts' rows in plan order."""
-    return [tables[span] for span in sorted(tables)]
-
-
-# ----------------------------------------------------------------------------------------- slices
-
-
-def _run(
-    plan: Plan,
-    ranges: list[Range],
-    keep: Callable[[Range, bytes], None],
-    tables: dict[Range, Any],
-    workers: int | None,
-    executor: Executor | str | None,
-    progress: bool | None,
-) -> None:
-    """Send ranges and keep what comes back, until none is left or `plan.enough` says so."""
-    if not ranges:
-        return
-    pool = Pool(workers, executor, sum(-(-(span.end - span.first) // 2) for span in ranges))
-    bar = _bar(plan, ranges, progress)
-    waiting, flying = deque(ranges), {}  # type: ignore[var-annotated]
-    packed = functools.lru_cache(maxsize=256)(plan.packed)
-    strikes: Counter[int] = Counter()
-    try:
-        while waiting or flying:
-            suspect = bool(waiting) and strikes[waiting[0].group] > BREAKS
-            room = 1 if suspect else pool.window
-            while waiting and len(flying) < room:
-                _share_out(waiting, room - len(flying))
-                span = waiting.popleft()
-                try:
-                    slice_ = run_slice, packed(span.group), plan.measure, span.first, span.end, code()
-                    flying[pool.executor.submit(*slice_)] = span
-                except BrokenExecutor:
-                    waiting.appendleft(span)
-                    pool.renew()
-            lost: list[tuple[Range, int]] = []
-            for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                span = flying.pop(future)
-                try:
-                    data, reached = future.result()
-                except BaseException as error:
-                    if not (count := deaths(error)):
-                        raise
-                    lost.append((span, count))
-                    continue
-                keep(Range(span.group, span.first, reached), data)
-                if reached < span.end:
-                    waiting.appendleft(Range(span.group, reached, span.end))
-                if bar is not None:
-                    bar.update(reached - span.first)
-            if lost and pool.own:  # a broken executor takes down everything in flight
-                lost += [(span, 1) for span in flying.values()]
-                flying = {}
-                pool.renew()
-            for span, count in sorted(lost, reverse=True):
-                strikes[span.group] += count
-                if strikes[span.group] > BREAKS + 1 and suspect:
-                    rows = [row for unit in range(span.first, span.end) for row in plan.groups[span.group].lost(unit)]
-                    keep(span, parquet(rows, plan.measure))
-                elif strikes[span.group] > 2 * BREAKS:
-                    raise GamekitError(f"workers died {strikes[span.group]} times; run the same again to resume")
-                else:
-                    waiting.appendleft(span)
-            if plan.enough is not None and (stop := plan.enough(_prefix(tables))) is not None:
-                _cut(tables, stop)
-                break
-    except BaseException:
-        pool.stop(now=True)
-        raise
-    finally:
-        for future in flying:
-            future.cancel()
-        if bar is not None:
-            bar.close()
-    pool.stop(now=False)
-
-
-def _share_out(waiting: deque[Range], free: int) -> None:
-    """Cut the first range where there are fewer ranges than free workers; pairs of games stay together."""
-    while len(waiting) < free:
-        widest = max(range(len(waiting)), key=lambda i: waiting[i].end - waiting[i].first)
-        group, first, end = waiting[widest]
-        middle = first + (end - first) // 2
-        middle += middle % 2
-        if not first < middle < end:
-            return
-        waiting[widest] = Range(group, first, middle)
-        waiting.insert(widest + 1, Range(group, middle, end))
-
-
-def _prefix(tables: Mapping[Range, Any]) -> list[Any]:
-    """The tables of a single group up to the first gap."""
-    found, at = [], 0
-    for span in sorted(tables):
-        if span.first != at:
-            break
-        found.append(tables[span])
-        at = span.end
-    return found
-
-
-def _cut(tables: dict[Range, Any], stop: int) -> None:
-    """Leave out what lies beyond the unit at which it was decided."""
-    for span in list(tables):
-        if span.first >= stop:
-            del tables[span]
-        elif span.end > stop:
-            tables[span] = tables[span].slice(0, stop - span.first)
-
-
-def _bar(plan: Plan, ranges: list[Range], progress: bool | None) -> Any:
-    shown = progress if progress is not None else sys.stderr.isatty() or _in_notebook()
-    if not shown:
-        return None
+def _bar(total: int, left: int, unit: str, progress: bool | None) -> Any:
+    """A bar in a terminal, or where someone looks on in a notebook: a program that runs one wants no bars."""
     from tqdm.auto import tqdm
 
-    left = sum(span.end - span.first for span in ranges)
-    unit = UNITS.get(plan.measure, "position")
-    return tqdm(total=plan.total, initial=plan.total - left, unit=unit, leave=sys.stderr.isatty(), delay=1)
-
-
-def _in_notebook() -> bool:
-    """Someone looks on from a notebook; where a program runs it, it says so and wants no bars."""
-    return "ipykernel" in sys.modules and not os.environ.get("GAMEKIT_QUIET")
+    seen = sys.stderr.isatty() or ("ipykernel" in sys.modules and not os.environ.get("GAMEKIT_QUIET"))
+    hidden = not (seen if progress is None else progress)
+    return tqdm(total=total, initial=total - left, unit=unit, leave=sys.stderr.isatty(), delay=1, disable=hidden)
 
 
 @contextlib.contextmanager

@@ -132,7 +132,7 @@ class _Description:
         members = {
             name: value
             for name, value in sorted(vars(kind).items())
-            if name == "__init__" or not name.startswith(("__", "_abc_"))
+            if name == "__init__" or not name.startswith(("__", "_abc_", "_rules", "_stamp"))  # the last two: made anew
         }
         bases = [self.of(base, kind) for base in kind.__bases__]
         title = kind.__qualname__

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from ..core import Game, Position
 from ..errors import MoveError
-from ..players.base import Function, Native, Player
+from ..players.base import Choice, Function, Native, Player
 from ..players.base import player as player_of
 from ..specs import Param
 from . import sandbox, whole_game
@@ -195,10 +195,8 @@ class Referee:
         record = self._record(fixture, end, label, note, (monotonic_ns() - started) / 1e9, rows)
         for seat, player in enumerate(players, 1):
             log[MOVER], log[STARTED] = seat, monotonic_ns()
-            try:
+            with contextlib.suppress(Exception, SystemExit):  # the game is over; what a player does now changes nothing
                 player.close()
-            except (Exception, SystemExit):  # the game is over; what a player does on leaving changes nothing
-                pass
         log[STARTED] = 0
         return record
 
@@ -219,7 +217,7 @@ class Referee:
                 return position, "timeout", "answered after the limit"
             if strange[seat - 1] and log[WATCHED]:
                 sandbox.leave_if_cut_off(log)
-            code = answer.code if self.move_rows else answer
+            code = answer.code if isinstance(answer, Choice) else answer
             if type(code) is not int or code not in position.codes():
                 return position, "illegal", _short(f"{code!r} is not a legal move")
             if self.move_rows:
@@ -294,19 +292,22 @@ class Referee:
             winner, label = end.winner or 0, "win" if end.winner else "draw"
         else:
             winner = 3 - log[MOVER] if label in FORFEITS else 0
-        nodes, totals = (log[NODES], log[NODES + 1]), (self.counts and self.game.score(end.record)) or (None, None)
-        if not fixture.player_first:
-            nodes, totals = nodes[::-1], totals[::-1]
+        score = (self.game.score(end.record) if self.counts else None) or (None, None)
+        own, rival = (0, 1) if fixture.player_first else (1, 0)
         texts = list(map(self.texts.__getitem__, codes))
         return Record(
-            *fixture[:3],
+            fixture.number,
+            fixture.pair,
+            fixture.player_first,
             self.game.join(texts[: len(fixture.opening)]),
             len(fixture.opening),
             len(codes),
             winner,
             label,
-            *nodes,
-            *totals,
+            log[NODES + own],
+            log[NODES + rival],
+            score[own],
+            score[rival],
             fixture.luck,
             self.game.join(texts),
             note,

@@ -93,8 +93,9 @@ def digest(run: Run) -> str:
     """All that a run's result depends on: notebook, parameters, the code it uses, data, and the runs it reads."""
     cells = json.loads(run.notebook.read_text(encoding="utf-8"))["cells"]
     data = [(path.name, path.read_text("utf-8")) for path in sorted(DATA.rglob("*")) if path.is_file()]
-    parts = [[(cell["cell_type"], "".join(cell["source"])) for cell in cells], run.parameters, data,
-             code_digest(*sorted(modules_of(run.notebook))), [_mark(need).get("files") for need in run.needs]]  # fmt: skip
+    texts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+    code = code_digest(*sorted(modules_of(run.notebook)))
+    parts = [texts, run.parameters, data, code, [_mark(need).get("files") for need in run.needs]]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -129,7 +130,7 @@ def promised(notebook: Path) -> list[str]:
             elif isinstance(node, ast.Call) and ast.unparse(node.func).startswith("report."):
                 folder, ends = kinds.get(ast.unparse(node.func)[7:], ("", []))
                 if node.args and isinstance(node.args[0], ast.Constant):
-                    files += [f"{folder}/{node.args[0].value}{end}" for end in ends]
+                    files += [f"{folder}/{node.args[0].value!s}{end}" for end in ends]
     return files
 
 

@@ -20,7 +20,6 @@ from .parameters import ParameterError, check, declared
 from .report import shown_path
 from .runner import Result, Run, execute_all
 
-
 # ------------------------------------------------------------------------------- profiles
 
 

@@ -34,7 +34,8 @@ def flat(frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
 
 def _name(parts: tuple[Any, ...], levels: list[Any]) -> str:
     """A column of a pivot as `depth 3 win_rate`: the value's name last, so that intervals are found."""
-    words = [f"{level} {one}" if level and not isinstance(one, str) else str(one) for one, level in zip(parts, levels)]
+    named = zip(parts, levels, strict=False)
+    words = [f"{level} {one}" if level and not isinstance(one, str) else str(one) for one, level in named]
     return " ".join(word for word in reversed(words) if word)
 
 
@@ -85,7 +86,8 @@ def html_table(frame: pd.DataFrame, title: str, note: str = "", percent: Collect
             columns.append(("printed", _texts(frame, name, percent, PRINTED), _numeric(frame[name + PRINTED])))
     style = {True: "class=num style='text-align:right;white-space:nowrap'", False: "style='text-align:left'"}
     head = "".join(f"<th {style[right]}>{html.escape(name.replace('_', ' '))}</th>" for name, _, right in columns)
-    rows = zip(*([f"<td {style[right]}>{_escaped(text)}</td>" for text in shown] for _, shown, right in columns))
+    cells = [[f"<td {style[right]}>{_escaped(text)}</td>" for text in shown] for _, shown, right in columns]
+    rows = zip(*cells, strict=True)
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     caption = f"<caption style='text-align:left;font-weight:bold'>{html.escape(title)}</caption>"
     foot = f"<p class=note>{html.escape(note)}</p>" if note else ""
@@ -142,7 +144,7 @@ def _texts(frame: pd.DataFrame, base: str, percent: Collection[str], end: str = 
     shown = [one(x) for x in frame[base + end]]
     if end or not {base + LOW, base + HIGH} <= {*frame}:
         return shown
-    for i, (text, low, high) in enumerate(zip(shown, frame[base + LOW], frame[base + HIGH])):
+    for i, (text, low, high) in enumerate(zip(shown, frame[base + LOW], frame[base + HIGH], strict=True)):
         if _number(low) and _number(high):
             shown[i] = f"{text} [{one(low, False)}, {one(high, False)}]"
         elif not _missing(frame[base].iloc[i]):
