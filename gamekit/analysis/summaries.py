@@ -33,6 +33,7 @@ def win_rates(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
 
     Args:
         frame: one row per game, as `gk.sweep` returns it.
+        by: columns that make a group; None: one group.
     Returns:
         One row per group: games, distinct games, wins, draws, losses, forfeits, unfinished games (repetition, cap),
         win_rate, points (both fractions) and turns with intervals, nodes per move of either side, and timed.
@@ -59,7 +60,15 @@ def win_rates(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
 
 
 def rate(frame: pd.DataFrame, column: str, by: By = None) -> pd.DataFrame:
-    """How often a yes/no column is true: n (rows with a value), count, and the rate with Wilson's interval."""
+    """How often a yes/no column is true.
+
+    Args:
+        frame: what a measurement returned.
+        column: the yes/no column.
+        by: columns that make a group; None: one group.
+    Returns:
+        One row per group: n (rows with a value), count, and the rate with Wilson's interval.
+    """
 
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
         values = numbers(part, column)
@@ -72,7 +81,15 @@ def rate(frame: pd.DataFrame, column: str, by: By = None) -> pd.DataFrame:
 
 
 def mean(frame: pd.DataFrame, column: str, by: By = None) -> pd.DataFrame:
-    """The mean of a column of numbers: n (rows with a value), and the mean with Student's t interval."""
+    """The mean of a column of numbers.
+
+    Args:
+        frame: what a measurement returned.
+        column: the numbers.
+        by: columns that make a group; None: one group.
+    Returns:
+        One row per group: n (rows with a value), and the mean with Student's t interval.
+    """
 
     def one(part: pd.DataFrame, samples: np.ndarray) -> Rows:
         values = numbers(part, column)
@@ -85,6 +102,8 @@ def ratings(frame: pd.DataFrame, by: By = "game", of: str = "player", prior: flo
     """Bradley–Terry ratings in Elo, with mean 0 in each group. Replayed games and mirrored rows count once.
 
     Args:
+        frame: one row per game.
+        by: columns that make a group.
         of: what is rated: "player", or a parameter whose opponents' values are in the column `opponent_<of>`.
         prior: virtual wins each way between any two, so that a perfect record has a finite rating.
     Returns:
@@ -115,9 +134,11 @@ def paired(
     same luck, such as the two of a colour pair, are averaged into one observation.
 
     Args:
+        frame: one row per game or position.
         between: the column that differs, for example "heuristic".
         baseline: the value in that column to compare with.
         value: the column of numbers to compare.
+        by: columns that make a group; None: one group.
         ratio: compare by ratio (geometric mean) instead of by difference.
     Returns:
         One row per group and value: pairs (observations), difference or ratio with its interval, the number of
@@ -164,6 +185,9 @@ def paired(
 def elo(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
     """Elo, normalised Elo and likelihood of superiority (los) of the players over their opponents.
 
+    Args:
+        frame: one row per game.
+        by: columns that make a group; None: one group.
     Returns:
         One row per group: model ("pentanomial" on colour pairs, "trinomial" on games where there is no complete
         pair), games, wins, draws, losses, the numbers of pairs with 0, ½, 1, 1½ and 2 points, score, elo and nelo
@@ -191,8 +215,10 @@ def sprt(
     """The sequential test of one meeting, on its distinct games in the order of their pairs.
 
     Args:
+        frame: one row per game, of one meeting.
         elo0, elo1: hypotheses about the player's lead, in Elo ("logistic") or normalised Elo ("normalized").
         alpha, beta: the probabilities of accepting elo1, or elo0, wrongly.
+        model: "normalized" or "logistic": whose Elo the hypotheses are in.
     Returns:
         One row: outcomes (5 for colour pairs, 3 for games where there is no complete pair), pairs (or games) up to
         the decision, llr, the bounds lower and upper, and decision: "elo0", "elo1", or "" while it is open.
@@ -213,6 +239,11 @@ def both_sides(frame: pd.DataFrame) -> pd.DataFrame:
     """Each game seen from either side: the rows of the frame, then the same rows with the players exchanged.
 
     Columns `x` and `opponent_x` change places; result, points and player_first are turned round.
+
+    Args:
+        frame: one row per game, as `gk.sweep` returns it.
+    Returns:
+        Twice as many rows.
     """
     need(frame, [*GAME, "player_first", "result", "points"])
     swap = {c.removeprefix("opponent_"): c for c in frame if c.startswith("opponent_")} | {"player": "opponent"}

@@ -368,7 +368,13 @@ def again(folder: Folder) -> pd.DataFrame | None:
 
 
 def replay(row: Any) -> Position:
-    """The position a row is about, with its history: the end of a game, or the position that was searched."""
+    """The position that a row is about, with its history.
+
+    Args:
+        row: one row of a measurement's frame.
+    Returns:
+        The end of a game, or the position that was searched.
+    """
     get = row.get if hasattr(row, "get") else lambda name: getattr(row, name, None)
     game, text = get("game"), get("moves")
     text = get("position") if text is None else text

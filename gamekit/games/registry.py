@@ -17,7 +17,11 @@ GAMES: dict[str, type[Game]] = {g.name: g for g in (Conga, Candy, ConnectK, MNK,
 
 
 def game(spec: str | Spec | Game, /, **parameters: Any) -> Game:
-    """A game from its spec; parameters given here win over those in the spec.
+    """A game from its spec.
+
+    Args:
+        spec: such as "mnk(m=5,n=6,k=4)"; a game is returned as it is.
+        parameters: win over those in the spec.
 
     >>> game("mnk(m=5,n=6)", k=4).start().moves()[:3]
     ['0,0', '0,1', '0,2']

@@ -299,7 +299,13 @@ def names_of(game_name: str) -> list[str]:
 
 
 def heuristic_of(spec: str | Spec | Heuristic | None, of: Game | str, /, **weights: Any) -> Heuristic:
-    """The heuristic a spec names for a game; without one, the game's default. Weights given here win."""
+    """The heuristic that a spec names for a game.
+
+    Args:
+        spec: such as "windows(count=30)"; None: the game's default.
+        of: the game, or its spec.
+        weights: win over those in the spec.
+    """
     board = game(of)
     if isinstance(spec, Heuristic):
         spec.suits(board)

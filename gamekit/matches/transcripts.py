@@ -44,7 +44,16 @@ def text(position: Position) -> str:
 def transcript(
     game: Game, moves: str | Iterable[str], players: Sequence[str] | None = None, seed: int | None = None
 ) -> str:
-    """A game as its report told it: Conga board by board, Candy drop by drop, the others by their last board."""
+    """A game as its report told it: Conga board by board, Candy drop by drop, the others by their last board.
+
+    Args:
+        game: the game.
+        moves: its moves, as one text or several.
+        players: two names (default: the game's own).
+        seed: named in the heading, where there is one.
+    Returns:
+        The transcript; `read_transcript` reads it back.
+    """
     position = game.start()
     names = list(players or game.players)
     lines: list[str] = []

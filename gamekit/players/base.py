@@ -167,7 +167,9 @@ def register(kind: type[Player]) -> type[Player]:
 def player(spec: str | Spec | Player | Callable[[Position], str], /, **parameters: Any) -> Player:
     """A player from its spec, or from a function of a position that returns a move.
 
-    Parameters given here win over those in the spec.
+    Args:
+        spec: such as "alphabeta(depth=4,heuristic=windows)", or a function.
+        parameters: win over those in the spec.
 
     >>> player("alphabeta", depth=2).choose(__import__("gamekit").game("connect_four").start()).depth
     2

@@ -80,7 +80,15 @@ def search_plain(
     megabytes: float = 16,
     trace: bool = False,
 ) -> Plain:
-    """Search a position as `gk.player("search(…)")` would, in plain Python."""
+    """Search a position as `gk.player("search(…)")` would, in plain Python.
+
+    Args:
+        position: where to search.
+        heuristic, depth, prune, table, order, deepen, win_bonus, ties, nodes, megabytes: as in `search(…)`.
+        trace: keep every node, for `gk.search_tree`.
+    Returns:
+        Value, best line, counters and, with `trace`, the tree.
+    """
     evaluate: Callable[[Position, int], float] = heuristic_of(heuristic, a_position(position).game).plain
     if depth is None and nodes is None:
         raise GamekitError("a search needs a limit; give depth or nodes")
