@@ -44,7 +44,8 @@ def _sample(game: Game, count: int, seed: int, plies: int) -> list[Opening]:
     tried: set[Opening] = set()
     missed = 0
     while len(found) < count and missed < 100 + 3 * len(found):  # a new one would have been met by now
-        line, position = (), reached[()]
+        line: Opening = ()
+        position = reached[line]
         while len(line) < plies and position.winner is None:
             codes = position.codes()
             line += (codes[int(choose.random() * len(codes))],)

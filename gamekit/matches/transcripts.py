@@ -45,13 +45,8 @@ def transcript(
     game: Game, moves: str | Iterable[str], players: Sequence[str] | None = None, seed: int | None = None
 ) -> str:
     """A game as its report told it: Conga board by board, Candy drop by drop, the others by their last board."""
-    position = game.start()
-    names = list(players or game.players)
-    lines: list[str] = []
-    steps = [position]
-    for move in game.split(moves) if isinstance(moves, str) else moves:
-        position = position.play(move)
-        steps.append(position)
+    steps = game.replay(moves).history
+    position, names, lines = steps[-1], list(players or game.players), list[str]()
     if game.name == "conga":
         lines.append(text(steps[0]))
         for turn, (before, after) in enumerate(pairwise(steps)):
