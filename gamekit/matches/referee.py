@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from ..core import Game, Position
 from ..errors import MoveError
-from ..players.base import Choice, Function, Native, Player
+from ..players.base import Function, Native, Player
 from ..players.base import player as player_of
 from ..specs import Param
 from . import sandbox, whole_game
@@ -33,6 +33,7 @@ FORFEITS = TERMINATIONS[4:]  # the player to blame loses
 MOST_PLIES = 500  # of a game that has no bound of its own
 MEGABYTES = 2048  # what a guarded player may take
 LONGEST = 10_000  # plies of a game in one compiled call, where each position is compared with all before
+Ended = tuple[Position, str, str]  # where a game ended, its label unless it was won or drawn, a note
 ENDED = {whole_game.OVER: "", whole_game.REPEATED: "repetition", whole_game.CAPPED: "cap"}
 
 RULES = {
@@ -122,6 +123,7 @@ class Referee:
         self.cap = min(rules.max_plies or game.longest or MOST_PLIES, game.longest or sys.maxsize)
         self.repeats = (rules.repetition or 0) if game.longest is None else 0
         self.texts = [game.write(code) for code in range(game.codes)]
+        self.rows: list[tuple[Any, ...]] = []
         self.counts = type(game).score is not Game.score
         self.start = game.start()
         self.start.after(self.start.codes()[0])  # compiles the rules here, not on a player's clock
@@ -163,8 +165,7 @@ class Referee:
         log, started = self.log, monotonic_ns()
         players = self.players if fixture.player_first else self.players[::-1]
         log[MOVER], log[PLIES], log[NODES], log[NODES + 1] = 1, 0, 0, 0
-        end, label, note = None, "", ""
-        rows: list[tuple[Any, ...]] = []
+        end, label, note, self.rows = None, "", "", []
         try:
             position = self.start
             for code in fixture.opening:
@@ -181,7 +182,7 @@ class Referee:
             elif len(natives) == 2:
                 end, label, note = self._at_once(position, natives)
             else:
-                end, label, note = self._by_moves(position, players, rows)
+                end, label, note = self._by_moves(position, players)
         except MoveError as error:
             label, note = "illegal", _short(str(error))
         except MemoryError:
@@ -192,20 +193,20 @@ class Referee:
             if not log[WATCHED]:
                 raise
             label, note = "crash", "KeyboardInterrupt"
-        record = self._record(fixture, end, label, note, (monotonic_ns() - started) / 1e9, rows)
+        record = self._record(fixture, end, label, note, (monotonic_ns() - started) / 1e9)
         for seat, player in enumerate(players, 1):
             log[MOVER], log[STARTED] = seat, monotonic_ns()
-            with contextlib.suppress(Exception, SystemExit):  # the game is over; what a player does now changes nothing
+            try:  # noqa: SIM105  (a `with` costs as much as a move)
                 player.close()
+            except (Exception, SystemExit):  # the game is over; what a player does on leaving changes nothing
+                pass
         log[STARTED] = 0
         return record
 
-    def _by_moves(
-        self, position: Position, players: Sequence[Player], rows: list[tuple[Any, ...]]
-    ) -> tuple[Position, str, str]:
-        """Ask for one move after the other; where the game ended, the label unless it was won or drawn, a note."""
+    def _by_moves(self, position: Position, players: Sequence[Player]) -> Ended:
+        """Ask for one move after the other."""
         log, limit, seen = self.log, self.limit, Counter[bytes]()
-        asked = [player.choose if self.move_rows else player.pick for player in players]
+        asked: list[Any] = [player.choose if self.move_rows else player.pick for player in players]
         strange = [isinstance(player, Function) or not ours(player) for player in players]
         copies: tuple[list[Position], list[Position]] = [], []
         while True:
@@ -217,11 +218,11 @@ class Referee:
                 return position, "timeout", "answered after the limit"
             if strange[seat - 1] and log[WATCHED]:
                 sandbox.leave_if_cut_off(log)
-            code = answer.code if isinstance(answer, Choice) else answer
+            code = answer.code if self.move_rows else answer
             if type(code) is not int or code not in position.codes():
                 return position, "illegal", _short(f"{code!r} is not a legal move")
             if self.move_rows:
-                rows.append(self._evidence(position, answer))
+                self.rows.append(self._evidence(position, answer))
             log[STARTED] = 0
             position = position.after(code)
             self._write(code)
@@ -236,7 +237,7 @@ class Referee:
             if log[PLIES] >= self.cap:
                 return position, "cap", ""
 
-    def _at_once(self, position: Position, natives: Sequence[Native]) -> tuple[Position, str, str]:
+    def _at_once(self, position: Position, natives: Sequence[Native]) -> Ended:
         """The same in compiled code, for players that allow it."""
         game, limit, watched = self.whole, self.limit or math.inf, self.log[WATCHED]
         assert game is not None
@@ -272,17 +273,9 @@ class Referee:
         move, reached, seconds = self.texts[choice.code], int(choice.depth), float(choice.seconds)
         return position.ply, position.turn, move, value, reached, generated, stopped_by, expected, seconds
 
-    def _record(
-        self,
-        fixture: Fixture,
-        end: Position | None,
-        label: str,
-        note: str,
-        elapsed: float = 0.0,
-        rows: Sequence[tuple[Any, ...]] = (),
-    ) -> Record:
+    def _record(self, fixture: Fixture, end: Position | None, label: str, note: str, elapsed: float = 0.0) -> Record:
         """What happened, from the log; without a position to end at, the one that the log leads to."""
-        log = self.log
+        log, opening = self.log, len(fixture.opening)
         codes = log[MOVES : MOVES + log[PLIES]].tolist()
         if end is None:
             end = self.start
@@ -292,28 +285,13 @@ class Referee:
             winner, label = end.winner or 0, "win" if end.winner else "draw"
         else:
             winner = 3 - log[MOVER] if label in FORFEITS else 0
-        score = (self.game.score(end.record) if self.counts else None) or (None, None)
-        own, rival = (0, 1) if fixture.player_first else (1, 0)
-        texts = list(map(self.texts.__getitem__, codes))
-        return Record(
-            fixture.number,
-            fixture.pair,
-            fixture.player_first,
-            self.game.join(texts[: len(fixture.opening)]),
-            len(fixture.opening),
-            len(codes),
-            winner,
-            label,
-            log[NODES + own],
-            log[NODES + rival],
-            score[own],
-            score[rival],
-            fixture.luck,
-            self.game.join(texts),
-            note,
-            elapsed,
-            tuple(rows),
-        )
+        nodes, totals = (log[NODES], log[NODES + 1]), (self.counts and self.game.score(end.record)) or (None, None)
+        if not fixture.player_first:
+            nodes, totals = nodes[::-1], totals[::-1]
+        texts = [self.texts[code] for code in codes]
+        played = self.game.join(texts[:opening]), opening, len(codes), winner, label, *nodes, *totals
+        told = fixture.luck, self.game.join(texts), note, elapsed, tuple(self.rows)
+        return Record._make((*fixture[:3], *played, *told))
 
 
 def _shown(position: Position, copies: list[Position]) -> Position:

@@ -76,6 +76,13 @@ def _prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value)
 
 
+def _limit_of(pid: int) -> int:
+    try:
+        return resource.prlimit(pid, resource.RLIMIT_AS)[0]
+    except OSError:  # gone, or somebody else's
+        return 0
+
+
 def guarded(
     count: int,
     work: Callable[[int], Any],
@@ -224,8 +231,7 @@ class _Child:
         found = []
         for file in glob.glob("/proc/self/task/*/children"):
             with contextlib.suppress(OSError):
-                children = map(int, Path(file).read_text().split())
-                found += [pid for pid in children if resource.prlimit(pid, resource.RLIMIT_AS)[0] == self.room]
+                found += [pid for pid in map(int, Path(file).read_text().split()) if _limit_of(pid) == self.room]
         return found
 
     def verdict(self) -> tuple[str, str]:

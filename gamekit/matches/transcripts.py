@@ -54,13 +54,8 @@ def transcript(
     Returns:
         The transcript; `read_transcript` reads it back.
     """
-    position = game.start()
-    names = list(players or game.players)
-    lines: list[str] = []
-    steps = [position]
-    for move in game.split(moves) if isinstance(moves, str) else moves:
-        position = position.play(move)
-        steps.append(position)
+    steps = game.replay(moves).history
+    position, names, lines = steps[-1], list(players or game.players), list[str]()
     if game.name == "conga":
         lines.append(text(steps[0]))
         for turn, (before, after) in enumerate(pairwise(steps)):
