@@ -35,7 +35,8 @@ MOVE_COLUMNS = {
     "game": "category", "player": "category", "opponent": "category", "pair": "int64", "player_first": "bool",
     "opening": "category", "luck": "int64", "moves_id": "int64", "termination": "category", "winner": "int64",
     "ply": "int64", "mover": "category", "move": "category", "value": "float64", "reached": "int64",
-    "generated": "int64", "stopped_by": "category", "expected": "category", "deterministic": "bool", "timed": "bool",
+    "generated": "int64",
+    "stopped_by": "category", "expected": "category", "deterministic": "bool", "timed": "bool",
 }  # fmt: skip
 
 
