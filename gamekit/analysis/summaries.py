@@ -33,7 +33,6 @@ def win_rates(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
 
     Args:
         frame: one row per game, as `gk.sweep` returns it.
-        by: columns that make a group; None: one group.
     Returns:
         One row per group: games, distinct games, wins, draws, losses, forfeits, unfinished games (repetition, cap),
         win_rate, points (both fractions) and turns with intervals, nodes per move of either side, and timed.
@@ -65,7 +64,6 @@ def rate(frame: pd.DataFrame, column: str, by: By = None) -> pd.DataFrame:
     Args:
         frame: what a measurement returned.
         column: the yes/no column.
-        by: columns that make a group; None: one group.
     Returns:
         One row per group: n (rows with a value), count, and the rate with Wilson's interval.
     """
@@ -86,7 +84,6 @@ def mean(frame: pd.DataFrame, column: str, by: By = None) -> pd.DataFrame:
     Args:
         frame: what a measurement returned.
         column: the numbers.
-        by: columns that make a group; None: one group.
     Returns:
         One row per group: n (rows with a value), and the mean with Student's t interval.
     """
@@ -103,7 +100,6 @@ def ratings(frame: pd.DataFrame, by: By = "game", of: str = "player", prior: flo
 
     Args:
         frame: one row per game.
-        by: columns that make a group.
         of: what is rated: "player", or a parameter whose opponents' values are in the column `opponent_<of>`.
         prior: virtual wins each way between any two, so that a perfect record has a finite rating.
     Returns:
@@ -138,7 +134,6 @@ def paired(
         between: the column that differs, for example "heuristic".
         baseline: the value in that column to compare with.
         value: the column of numbers to compare.
-        by: columns that make a group; None: one group.
         ratio: compare by ratio (geometric mean) instead of by difference.
     Returns:
         One row per group and value: pairs (observations), difference or ratio with its interval, the number of
@@ -187,7 +182,6 @@ def elo(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
 
     Args:
         frame: one row per game.
-        by: columns that make a group; None: one group.
     Returns:
         One row per group: model ("pentanomial" on colour pairs, "trinomial" on games where there is no complete
         pair), games, wins, draws, losses, the numbers of pairs with 0, ½, 1, 1½ and 2 points, score, elo and nelo

@@ -64,7 +64,7 @@ def test_repair_of_a_match_that_stopped_early(tmp_path):
 
 
 def test_repair_without_results(tmp_path):
-    with pytest.raises(GamekitError, match="no results found"):
+    with pytest.raises(GamekitError, match="is missing; run the measurement"):
         repair(tmp_path)
 
 

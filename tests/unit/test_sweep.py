@@ -624,7 +624,7 @@ def test_repair_plays_only_what_was_damaged(tmp_path):
         ("- a\n- b", "names"),
         ("games: mnk", "'players' is missing"),
         ("games: mnk\nplayers: random\ngame_each: 3", "did you mean 'games_each'"),
-        ("games: mnk\nplayers: random\nout: 3", "out=3"),
+        ("games: mnk\nplayers: random\nout: 3", "out="),
     ],
 )
 def test_bad_sweep_files(tmp_path, text, named):
