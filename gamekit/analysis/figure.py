@@ -21,7 +21,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from ..errors import GamekitError, nearest
-from .summaries import need, numbers
+from .frames import need, numbers
 
 Names = str | Sequence[str]
 Colours = Mapping[str, str] | None

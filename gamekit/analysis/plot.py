@@ -30,7 +30,7 @@ from matplotlib.patheffects import withStroke
 from ..errors import GamekitError
 from . import figure as fig
 from .figure import Names, Panels, Sheet, colour_of, save, style
-from .summaries import need, numbers
+from .frames import need, numbers
 
 __all__ = ["Panels", "bars", "board", "colour_of", "dots", "heat", "lines", "save", "style"]
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import GamekitError, nearest
+from ..errors import GamekitError
 from ..statistics import PRIOR, SPRT, Paired, bradley_terry, mean_interval, strength, wilson
 from ..statistics import paired as compare_pairs
+from .frames import codes_of, flags, need, numbers
 
 By = str | Sequence[str] | None
 Rows = Iterable[dict[str, Any]]
@@ -43,7 +44,7 @@ def win_rates(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
         total = {c: np.nansum(numbers(part, c)) for c in efforts}
         yield {
             "games": len(part),
-            "distinct": len(part.drop_duplicates(GAME)),
+            "distinct": len(part.drop_duplicates([*GAME, "seat"])),
             **{name: int(result.eq(word).sum()) for name, word in RESULTS.items()},
             **{name: int(ended.isin(kinds).sum()) for name, kinds in ENDS.items()},
             **_estimate("win_rate", result.eq("win").to_numpy(float), samples, "rate"),
@@ -51,11 +52,13 @@ def win_rates(frame: pd.DataFrame, by: By = None) -> pd.DataFrame:
             **_estimate("turns", numbers(part, "turns"), samples),
             "nodes": float(total["generated"] / (total["own_moves"] or nan)),
             "opponent_nodes": float(total["opponent_generated"] / (total["opponent_moves"] or nan)),
-            "timed": bool(_flags(part, "timed").any()),
+            "timed": bool(flags(part, "timed").any()),
         }
 
     efforts = ["generated", "own_moves", "opponent_generated", "opponent_moves"]
-    return _table(frame, by, [*GAME, "result", "points", "termination", "turns", "timed", *efforts], one)
+    return _table(
+        _seated(frame), by, [*GAME, "seat", "result", "points", "termination", "turns", "timed", *efforts], one
+    )
 
 
 def rate(frame: pd.DataFrame, column: str, by: By = None) -> pd.DataFrame:
@@ -152,7 +155,9 @@ def paired(
             raise GamekitError(f"paired: a ratio needs positive numbers; column {value!r} has others")
         kinds, names = pd.factorize(part[between].astype(object), use_na_sentinel=False)
         data = pd.DataFrame({"value": np.log(measured) if ratio else measured, "kind": kinds, "sample": samples})
-        data = data.assign(key=_codes(part, match), luck=_codes(part, ["luck"] if "luck" in part else match)).dropna()
+        data = data.assign(
+            key=codes_of(part, match), luck=codes_of(part, ["luck"] if "luck" in part else match)
+        ).dropna()
         means = {"value": ("value", "mean"), "rows": ("value", "size"), "luck": ("luck", "first")}
         table = data.groupby(["kind", "key"]).agg(**means, sample=("sample", "min"))
         cells = {names[kind]: rows.droplevel("kind") for kind, rows in table.groupby("kind")}
@@ -249,7 +254,7 @@ def both_sides(frame: pd.DataFrame) -> pd.DataFrame:
     turned = frame.rename(columns=swap | {theirs: own for own, theirs in swap.items()}).assign(
         result=frame["result"].astype(object).map({"win": "loss", "draw": "draw", "loss": "win"}),
         points=1 - frame["points"],
-        player_first=~_flags(frame, "player_first"),
+        player_first=~flags(frame, "player_first"),
     )
     names = [c for c in frame if isinstance(frame[c].dtype, pd.CategoricalDtype)]
     sides = [f.astype(dict.fromkeys(names, object)) for f in (frame, turned)]
@@ -281,7 +286,7 @@ def _table(
     need(frame, [*by, *needs])
     if sided:
         _refuse_one_sided(frame, by)
-    samples, codes = _samples(frame, [*by, *within]), _codes(frame, by)
+    samples, codes = _samples(frame, [*by, *within]), codes_of(frame, by)
     order = np.argsort(codes, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
     data = frame[list(dict.fromkeys(needs))]
@@ -299,18 +304,30 @@ def _samples(frame: pd.DataFrame, by: list[str]) -> np.ndarray:
     """
     if "luck" in frame:
         # A row per move has no digest of its game, but opening and seat decide a deterministic game.
-        game = [*MEETING, "player_first", "opening", "ply"] if "ply" in frame else GAME
+        game = [*MEETING, "player_first", "opening", "ply"] if "ply" in frame else [*GAME, "seat"]
         key, again = ["luck", "player_first"], list(dict.fromkeys([*by, *game]))
+        frame = _seated(frame)
         need(frame, [*key, *game, "deterministic"])
-        no_sample = _flags(frame, "deterministic") & frame.duplicated(again, keep=False).to_numpy()
+        no_sample = flags(frame, "deterministic") & frame.duplicated(again, keep=False).to_numpy()
     else:
         key = ["game", "position"]
         need(frame, [*key, "sampled"])
-        no_sample = ~_flags(frame, "sampled")
+        no_sample = ~flags(frame, "sampled")
     if "sequential" in frame:
-        no_sample |= _flags(frame, "sequential")
-    groups = _codes(frame, by)
-    return np.where(np.isin(groups, groups[no_sample]), -1, _codes(frame, key))
+        no_sample |= flags(frame, "sequential")
+    groups = codes_of(frame, by)
+    return np.where(np.isin(groups, groups[no_sample]), -1, codes_of(frame, key))
+
+
+def _seated(frame: pd.DataFrame) -> pd.DataFrame:
+    """With a column `seat`: whether the player moved first after an opening.
+
+    Two players that choose alike play equal games from both sides of an opening. These are no replay: the players
+    have changed seats. Without openings there is only one game to play, and all others repeat it.
+    """
+    known = {"opening", "player_first"} <= {*frame}
+    opened = frame["opening"].astype(object).fillna("").ne("") if known else False
+    return frame.assign(seat=flags(frame, "player_first") & opened if known else False)
 
 
 def _estimate(name: str, values: np.ndarray, samples: np.ndarray, kind: str = "mean") -> dict[str, float]:
@@ -348,7 +365,7 @@ def _refuse_one_sided(frame: pd.DataFrame, by: list[str]) -> None:
 def _distinct(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame without games that are there twice: replays of deterministic players, and mirrored rows."""
     need(frame, [*GAME, "player_first", "luck", "deterministic"])
-    seat, fixed = _flags(frame, "player_first"), _flags(frame, "deterministic")
+    seat, fixed = flags(frame, "player_first"), flags(frame, "deterministic")
     one, other = (frame[c].astype(object).to_numpy() for c in ("player", "opponent"))
     identity = {"first": np.where(seat, one, other), "second": np.where(seat, other, one)}
     identity |= {"luck": np.where(fixed, 0, frame["luck"].to_numpy())}
@@ -360,8 +377,8 @@ def _observations(part: pd.DataFrame) -> tuple[np.ndarray, int, np.ndarray]:
 
     Where no colours were swapped, games take the place of pairs.
     """
-    points, seat, number = numbers(part, "points"), _flags(part, "player_first"), numbers(part, "pair")
-    codes = _codes(part, [*MEETING, "pair", "luck"])
+    points, seat, number = numbers(part, "points"), flags(part, "player_first"), numbers(part, "pair")
+    codes = codes_of(part, [*MEETING, "pair", "luck"])
     seats = np.array([np.bincount(codes[side], minlength=codes.max() + 1) for side in (seat, ~seat)])
     whole = (seats == 1).all(axis=0)
     if not whole.any():
@@ -369,32 +386,3 @@ def _observations(part: pd.DataFrame) -> tuple[np.ndarray, int, np.ndarray]:
     scores, place = np.bincount(codes, points) / 2, np.zeros(len(whole))
     place[codes] = number
     return scores[whole][np.argsort(place[whole], kind="stable")], 5, whole[codes]
-
-
-def need(frame: pd.DataFrame, columns: Iterable[str]) -> None:
-    """Refuse a frame without these columns, or without rows."""
-    for column in columns:
-        if column not in frame:
-            hint = nearest(column, map(str, frame)) or f"; the frame has {', '.join(map(str, frame))}"
-            raise GamekitError(f"column {column!r} is missing{hint}")
-    if not len(frame):
-        raise GamekitError("the frame has no rows")
-
-
-def _codes(frame: pd.DataFrame, columns: list[str]) -> np.ndarray:
-    """The number of each row's group, by first appearance."""
-    if not columns:
-        return np.zeros(len(frame), int)
-    return frame.groupby(columns, dropna=False, observed=True, sort=False).ngroup().to_numpy()
-
-
-def numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
-    """A column as floats, NaN where a value is missing."""
-    try:
-        return frame[column].astype(object).to_numpy(float, na_value=nan)
-    except (TypeError, ValueError) as error:
-        raise GamekitError(f"column {column!r} does not hold numbers") from error
-
-
-def _flags(frame: pd.DataFrame, column: str) -> np.ndarray:
-    return frame[column].fillna(False).to_numpy(bool)

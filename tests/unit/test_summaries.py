@@ -561,3 +561,25 @@ def test_the_frame_is_not_changed():
         call(frame)
     paired(frame, "player", "m1")
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_equal_games_from_both_sides_of_an_opening_are_no_replay():
+    """Two players that choose alike: with openings each game of a pair is one game, without they only replay one."""
+    opened = pd.DataFrame(
+        {
+            "game": "conga",
+            "player": "a",
+            "opponent": "b",
+            "opening": [f"line {i // 2}" for i in range(20)],
+            "pair": [i // 2 for i in range(20)],
+            "player_first": [i % 2 == 0 for i in range(20)],
+            "luck": [i // 2 for i in range(20)],
+            "moves_id": [i // 2 for i in range(20)],
+            "deterministic": True,
+            "result": ["win", "loss"] * 10,
+            "points": [1.0, 0.0] * 10,
+        }
+    )
+    assert mean(opened, "points").points_low.notna().all()
+    assert mean(opened.assign(opening=""), "points").points_low.isna().all()
+    assert mean(pd.concat([opened, opened]), "points").points_low.isna().all()
