@@ -152,6 +152,7 @@ def test_stopping_says_how_to_resume(tmp_path, number, workers):
     folder = tmp_path / "s"
     process = started(folder, workers)
     wait_for(lambda: stored(folder))
+    family = psutil.Process(process.pid).children(recursive=True)
     before = time.monotonic()
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
     _, said = process.communicate(timeout=30)
@@ -163,7 +164,7 @@ def test_stopping_says_how_to_resume(tmp_path, number, workers):
     assert report.ok
     assert 0 < report.done < report.units
     assert not (folder / "lock").exists()
-    assert not any("loky" in " ".join(child.cmdline()) for child in psutil.Process().children(recursive=True))
+    assert psutil.wait_procs(family, timeout=3)[1] == []
 
 
 def test_stopped_then_killed_then_resumed(tmp_path):
