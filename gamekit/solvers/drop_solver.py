@@ -33,11 +33,6 @@ PLIES, WIDTH = 64, 32  # room for the longest line of play, and for the moves of
 COLUMNS = 7  # where the column masks begin in a shape
 MIRRORED = 18  # with fewer stones than this a position shares its entry with its mirror image
 
-# A position on the way: its key in the table, the positions visited before it, what its moves have come to.
-FRAME = np.dtype(
-    [(name, "u8") for name in ("mine", "mask", "key")] + [(name, "i8") for name in ("began", "best", "count", "tried")]
-)
-
 
 class Board(NamedTuple):
     """What the compiled functions know of a board; `odd_rest` are the cells with an odd number of
@@ -156,7 +151,6 @@ def settled_draw(mine, mask, alpha, left, board):
 
 KEY, UPPER, LOWER, WORK = WORD(20), WORD(14), WORD(8), WORD(255)
 BOUND, ZERO = WORD(63), 32
-UNKNOWN = BOUND << UPPER  # in place of an entry: no score is excluded
 
 
 @helper
@@ -183,27 +177,35 @@ def slot_of(key, shift):
 
 @helper
 def find(table, key, shift):
-    """The entry of a position, or UNKNOWN."""
+    """The entry of a position, or 0."""
     slot, rest = slot_of(key, shift), key & ((ONE << shift) - ONE)
-    for entry in (table[slot], table[slot ^ ONE]):
-        if entry >> KEY == rest and entry != 0:
-            return entry
-    return UNKNOWN
+    entry = table[slot]
+    if entry >> KEY == rest and entry != 0:
+        return entry
+    entry = table[slot ^ ONE]
+    if entry >> KEY == rest and entry != 0:
+        return entry
+    return NONE
 
 
 @helper
-def bounds_of(entry):
-    """(lower, upper): what an entry says of the score."""
-    return np.int64((entry >> LOWER) & BOUND) - ZERO, np.int64((entry >> UPPER) & BOUND) - ZERO
+def upper_of(entry):
+    return np.int64((entry >> UPPER) & BOUND) - ZERO
+
+
+@helper
+def lower_of(entry):
+    return np.int64((entry >> LOWER) & BOUND) - ZERO
 
 
 @helper
 def keep(table, key, shift, value, is_lower, spent):
     """File a bound. Of a pair of slots one keeps what was costly, and ages each time it is spared."""
     slot, rest, work = slot_of(key, shift), key & ((ONE << shift) - ONE), work_of(spent)
+    lower, upper = -ZERO, ZERO - 1
     known = find(table, key, shift)
-    lower, upper = bounds_of(known)
-    if known != UNKNOWN:
+    if known != 0:
+        lower, upper = lower_of(known), upper_of(known)
         if table[slot] != known:
             slot ^= ONE
     elif work < table[slot] & WORK:
@@ -249,34 +251,6 @@ def list_moves(mine, mask, moves, stones, board, shape, table, base, stone, repl
     return count
 
 
-@helper(forceinline=True)
-def at_a_glance(mine, mask, alpha, stones, several, board, table):
-    """(settled, bound, key): whether the score is above alpha, as far as it shows before a move is tried.
-
-    The key is 0 where there is one move only: such a position is not filed. Where nothing is settled the bound is
-    the most that can be scored.
-    """
-    left = np.int64(board.rows) * board.cols - stones
-    most, least = (left - 1) // 2, -((left - 2) // 2)
-    if left <= 2:
-        return True, 0, NONE
-    if most <= alpha:
-        return True, most, NONE
-    if least > alpha:
-        return True, least, NONE
-    if not several:
-        return False, most, NONE
-    key = key_of(mine, mask, stones, board)
-    lower, upper = bounds_of(find(table, key, board.shift))
-    if upper <= alpha:
-        return True, upper, key
-    if lower > alpha:
-        return True, lower, key
-    if settled_draw(mine, mask, alpha, left, board):
-        return True, 0, key
-    return False, most, key
-
-
 @helper
 def search(mine, mask, alpha, shape, table, stop, progress, limit):
     """Is the position's score above alpha? Returns a bound that answers:
@@ -289,11 +263,19 @@ def search(mine, mask, alpha, shape, table, stop, progress, limit):
     search keeps to that: wins, and losses at the next ply, are seen when moves are listed.
     """
     board = board_of(shape)
-    frames = np.empty(PLIES, FRAME)
-    stone = np.empty(PLIES * WIDTH, np.uint64)  # each ply's moves, best first,
+    own = np.empty(PLIES, np.uint64)  # a frame a ply: the position,
+    both = np.empty(PLIES, np.uint64)
+    key = np.empty(PLIES, np.uint64)  # its key (0 where it has one move only and is not filed),
+    began = np.empty(PLIES, np.int64)  # the positions visited before it,
+    best = np.empty(PLIES, np.int64)
+    count = np.empty(PLIES, np.int64)
+    tried = np.empty(PLIES, np.int64)
+    stone = np.empty(PLIES * WIDTH, np.uint64)  # its moves, best first,
     reply = np.empty(PLIES * WIDTH, np.uint64)  # the safe answers to each,
     promise = np.empty(PLIES * WIDTH, np.int64)  # and what they are sorted by
+
     first = popcount(mask)
+    cells = np.int64(board.rows) * board.cols
     threats = winning_spots(mask ^ mine, board.full & ~mask, board)
     moves = safe_moves((mask + board.bottom) & board.full, threats)
     nodes, ply = progress[0], 0
@@ -303,39 +285,58 @@ def search(mine, mask, alpha, shape, table, stop, progress, limit):
             progress[0] = nodes
             if stop[0] != 0 or nodes >= limit:
                 return STOPPED
-        stones, base, several = first + ply, ply * WIDTH, moves & (moves - ONE) != 0
-        settled, value, code = at_a_glance(mine, mask, alpha, stones, several, board, table)
+        stones = first + ply
+        left = cells - stones
+        value, upper, lower = 0, (left - 1) // 2, -((left - 2) // 2)
+        code, several = NONE, moves & (moves - ONE) != 0
+        settled = True
+        if left <= 2:
+            value = 0
+        elif upper <= alpha:
+            value = upper
+        elif lower > alpha:
+            value = lower
+        else:
+            settled = False
+            if several:
+                code = key_of(mine, mask, stones, board)
+                entry = find(table, code, board.shift)
+                if entry != 0 and upper_of(entry) <= alpha:
+                    value, settled = upper_of(entry), True
+                elif entry != 0 and lower_of(entry) > alpha:
+                    value, settled = lower_of(entry), True
+                elif settled_draw(mine, mask, alpha, left, board):
+                    settled = True
         if not settled:
+            base = ply * WIDTH
             n = list_moves(mine, mask, moves, stones, board, shape, table, base, stone, reply, promise)
-            settled = n < 0
-            if several and not settled:
+            if n < 0:
+                value, settled = upper, True
+            elif several:
                 for at in range(base, base + n):  # an answer may be on file already
                     if reply[at] & (reply[at] - ONE) != 0:
                         after = key_of(mask ^ mine, mask | stone[at], stones + 1, board)
-                        _, upper = bounds_of(find(table, after, board.shift))
-                        if -upper > alpha:
-                            value, settled = -upper, True
+                        entry = find(table, after, board.shift)
+                        if entry != 0 and -upper_of(entry) > alpha:
+                            value, settled = -upper_of(entry), True
                             break
         if not settled:
-            frame = frames[ply]
-            frame.mine, frame.mask, frame.key, frame.began = mine, mask, code, nodes
-            frame.best, frame.count, frame.tried = -PLIES, n, 0
+            own[ply], both[ply], key[ply], began[ply] = mine, mask, code, nodes
+            best[ply], count[ply], tried[ply] = -PLIES, n, 0
         while settled:  # leave it, and every parent whose question is answered by that
             if ply == 0:
                 progress[0] = nodes
                 return value
             ply -= 1
             alpha = -alpha - 1
-            frame = frames[ply]
-            frame.tried += 1
-            value = max(frame.best, -value)
-            frame.best = value
-            settled = value > alpha or frame.tried == frame.count
-            if settled and frame.key != 0:
-                keep(table, frame.key, board.shift, value, value > alpha, nodes - frame.began)
-        frame = frames[ply]
-        at = ply * WIDTH + frame.tried
-        mine, mask, moves = frame.mine ^ frame.mask, frame.mask | stone[at], reply[at]
+            best[ply] = max(best[ply], -value)
+            tried[ply] += 1
+            value = best[ply]
+            settled = value > alpha or tried[ply] == count[ply]
+            if settled and key[ply] != 0:
+                keep(table, key[ply], board.shift, value, value > alpha, nodes - began[ply])
+        at = ply * WIDTH + tried[ply]
+        mine, mask, moves = own[ply] ^ both[ply], both[ply] | stone[at], reply[at]
         alpha = -alpha - 1
         ply += 1
 
