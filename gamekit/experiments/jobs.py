@@ -86,6 +86,11 @@ def parquet(rows: list[Row], measure: str) -> bytes:
     return out.getvalue()
 
 
+def table(data: bytes) -> pa.Table:
+    """The rows in a Parquet file's bytes."""
+    return pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)  # files are small: threads would only wait
+
+
 @dataclass
 class Work:
     """Units of a measurement that share a set-up. Its fields are all that its rows depend on."""

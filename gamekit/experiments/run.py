@@ -14,17 +14,15 @@ import signal
 import sys
 import threading
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import pyarrow.parquet as pq
 
 from ..errors import GamekitError
 from .executors import Pool, died, workers_of
 from .files import FolderError, Lock
 from .folder import SCHEMA, Folder, Part
-from .jobs import OtherCode, code, parquet, run_slice
+from .jobs import OtherCode, code, parquet, run_slice, table
 from .plan import Beside, Plan
 
 if TYPE_CHECKING:
@@ -56,11 +54,11 @@ def measure(plan: Plan) -> pd.DataFrame:
     workers_of(plan.given["workers"], plan.given["executor"])
     out = plan.given["out"]
     if out is None:
-        with _stoppable():
-            return plan.frame(_Run(plan, {}).all())
+        with _stoppable() as check:
+            return plan.frame(_Run(plan, {}).all(check))
     folder = Folder(out.at(plan) if isinstance(out, Beside) else out)
     folder.examine()
-    with Lock(folder.path), _stoppable():
+    with Lock(folder.path), _stoppable() as check:
         folder.clear()
         name = f"{plan.measure}.parquet"
         there = folder.plan
@@ -70,10 +68,10 @@ def measure(plan: Plan) -> pd.DataFrame:
         whole = there == {"schema": SCHEMA, **plan.described} and folder.intact(name)
         if whole and sum(span.units for span in parts) >= (folder.seal() or {})["units"]:
             return read(folder)
-        run = _Run(plan, {span: pq.read_table(io.BytesIO(folder.data(part))) for span, part in parts.items()}, folder)
+        run = _Run(plan, {span: table(folder.data(part)) for span, part in parts.items()}, folder)
         folder.begin(plan.described)
         try:
-            made = plan.frame(run.all())
+            made = plan.frame(run.all(check))
         except (KeyboardInterrupt, GamekitError) as error:
             count = sum(span.units for span in _parts(folder, plan))
             stored = f"{count:,} of {run.total:,} {plan.groups[0].work.unit}s are stored in {folder.path}"
@@ -119,16 +117,14 @@ class _Run:
         self.total = sum(group.units for group in plan.groups)
         self.waiting = deque(_missing(plan, tables))
         self.flying: dict[Future, Range] = {}
-        self.suspects: deque[Range] = (
-            deque()
-        )  # in flight when a worker died: each is tried again with nothing beside it
-        self.trial: Range | None = None
+        self.suspects: deque[Range] = deque()  # in flight when a worker died: each is tried again …
+        self.trial: Range | None = None  # … with nothing beside it
         self.deaths: Counter[Range | int] = Counter()  # by slice and by group, of those that were alone
         self.failed: list[str] = []
         self.packed = functools.lru_cache(maxsize=256)(plan.packed)
 
-    def all(self) -> list[Any]:
-        """Measure what is missing; all tables in plan order."""
+    def all(self, check: Callable[[], None]) -> list[Any]:
+        """Measure what is missing, and look now and then whether to stop; all tables in plan order."""
         how, left = self.plan.given, sum(span.units for span in self.waiting)
         stop = self._enough()
         if left and stop is None:
@@ -137,11 +133,12 @@ class _Run:
             try:
                 while stop is None and (self.waiting or self.suspects or self.flying):
                     self._send()
-                    done = wait(self.flying, timeout=2, return_when=FIRST_COMPLETED).done
+                    done = wait(self.flying, timeout=1, return_when=FIRST_COMPLETED).done
                     for future in done:
                         bar.update(self._receive(future, self.flying.pop(future)))
                     if not done:
                         self.pool.check()
+                    check()
                     stop = self._enough()
                 for future in self.flying:
                     future.cancel()
@@ -203,7 +200,7 @@ class _Run:
     def _keep(self, span: Range, data: bytes) -> int:
         if self.folder is not None:
             self.folder.add(self.plan.groups[span.group].id, span.first, span.end, data)
-        self.tables[span] = pq.read_table(io.BytesIO(data))
+        self.tables[span] = table(data)
         return span.units
 
     def _mourn(self, span: Range, alone: bool) -> int:
@@ -256,9 +253,9 @@ class _Run:
 
     def _cut(self, stop: int) -> None:
         """Leave out what lies beyond the unit at which it was decided."""
-        kept = {span: table for span, table in self.tables.items() if span.first < stop}
+        kept = {span: rows for span, rows in self.tables.items() if span.first < stop}
         self.tables = {
-            span._replace(end=min(span.end, stop)): table.slice(0, stop - span.first) for span, table in kept.items()
+            span._replace(end=min(span.end, stop)): rows.slice(0, stop - span.first) for span, rows in kept.items()
         }
 
 
@@ -283,17 +280,26 @@ def _bar(total: int, left: int, unit: str, progress: bool | None) -> Any:
 
 
 @contextlib.contextmanager
-def _stoppable() -> Iterator[None]:
-    """SIGTERM is as good as Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+def _stoppable() -> Iterator[Callable[[], None]]:
+    """SIGTERM is as good as Ctrl-C; yields a check for either, since Python drops what is raised in a finalizer."""
+    came: list[int] = []
 
-    def stop(_number: int, _frame: Any) -> None:
+    def stop(number: int, _frame: Any) -> None:
+        came.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, stop)
+    def check() -> None:
+        if came:
+            raise KeyboardInterrupt
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: handler for number, handler in before.items() if handler not in (None, signal.SIG_IGN)}
+    if threading.current_thread() is not threading.main_thread():
+        before = {}
     try:
-        yield
+        for number in before:
+            signal.signal(number, stop)
+        yield check
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
