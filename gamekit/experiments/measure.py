@@ -180,6 +180,8 @@ def _meetings(owner: str, games: Any, players: Any, opponents: Any, meetings: An
     if meetings is not None:
         if opponents is not None:
             raise SpecError(f"{owner}: give opponents or meetings, not both")
+        if not isinstance(meetings, Iterable):
+            raise SpecError(f"{owner}: meetings={meetings!r} is not allowed; meetings lists (game, player, opponent)")
         for item in meetings:
             if not isinstance(item, (list, tuple)) or len(item) != 3:
                 raise SpecError(f"{owner}: a meeting is (game, player, opponent); given {item!r}"[:300])

@@ -19,13 +19,9 @@ from gamekit.notebook.runner import code_cells
 def judged(notebook):
     """The claims that a notebook's cells give a verdict on, by the ids they name."""
     known = claims.statements()
-    return [
-        node.value
-        for source in code_cells(notebook)
-        if "report.claim(" in source
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Constant) and node.value in known
-    ]
+    cells = [ast.parse(source) for source in code_cells(notebook) if "report.claim(" in source]
+    named = [{node.value for node in ast.walk(cell) if isinstance(node, ast.Constant)} for cell in cells]
+    return [one for names in named for one in names if one in known]
 
 
 def test_every_claim_is_complete_and_gets_one_verdict():
