@@ -165,7 +165,7 @@ def test_stopping_says_how_to_resume(tmp_path, number, workers):
     assert report.ok
     assert 0 < report.done < report.units
     assert not (folder / "lock").exists()
-    assert not psutil.wait_procs(family, timeout=3)[1]
+    assert psutil.wait_procs(family, timeout=3)[1] == []
 
 
 def test_an_interrupt_that_a_finalizer_swallows_is_heard(tmp_path):
