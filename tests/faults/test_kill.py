@@ -186,14 +186,14 @@ def test_an_interrupt_that_a_finalizer_swallows_is_heard(tmp_path):
 
     def run():
         try:
-            gk.sweep("mnk", "random", ["leftmost", "greedy", "uct"], 4, out=tmp_path / "s", executor=Inside())
+            gk.sweep("mnk", "random", "alphabeta(depth={1,2,3,4,5,6,7,8})", 4, out=tmp_path / "s", executor=Inside())
         except KeyboardInterrupt as error:
             (tmp_path / "said").write_text(str(error))
             os._exit(7)
 
     assert in_child(run) == 7
-    assert "of 12 games are stored in" in (tmp_path / "said").read_text()
-    assert 0 < verify(tmp_path / "s").done < 12
+    assert "of 32 games are stored in" in (tmp_path / "said").read_text()
+    assert 0 < verify(tmp_path / "s").done < 32
 
 
 def test_stopped_then_killed_then_resumed(tmp_path):
