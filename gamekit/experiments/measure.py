@@ -180,6 +180,8 @@ def _meetings(owner: str, games: Any, players: Any, opponents: Any, meetings: An
     if meetings is not None:
         if opponents is not None:
             raise SpecError(f"{owner}: give opponents or meetings, not both")
+        if not isinstance(meetings, Iterable):
+            raise SpecError(f"{owner}: meetings={meetings!r} is not allowed; meetings lists (game, player, opponent)")
         for item in meetings:
             if not isinstance(item, (list, tuple)) or len(item) != 3:
                 raise SpecError(f"{owner}: a meeting is (game, player, opponent); given {item!r}"[:300])
@@ -258,10 +260,7 @@ def accuracy(
     """Judge every player's move by exact values.
 
     Args:
-        games: games or specs, one or several.
-        players: players or specs.
-        positions: as for `gk.searches`.
-        plies: the least and the most plies into the game, of positions drawn at random.
+        games, players, positions, plies: as for `gk.searches`.
         solve_seconds: seconds a position may take to solve; one that takes longer has `solved` False.
         seed, out, workers, executor, progress: as for `gk.sweep`.
 
@@ -293,10 +292,8 @@ def values(
     """What heuristics say of positions, without any search.
 
     Args:
-        games: games or specs, one or several.
         heuristics: heuristics or specs; "all" is every one that a game has.
-        positions: as for `gk.searches`.
-        plies: the least and the most plies into the game, of positions drawn at random.
+        games, positions, plies: as for `gk.searches`.
         sides: for whom: "mover", "both", 1 or 2.
         seed, out, workers, executor, progress: as for `gk.sweep`.
 
@@ -368,7 +365,13 @@ def again(folder: Folder) -> pd.DataFrame | None:
 
 
 def replay(row: Any) -> Position:
-    """The position a row is about, with its history: the end of a game, or the position that was searched."""
+    """The position that a row is about, with its history.
+
+    Args:
+        row: one row of a measurement's frame.
+    Returns:
+        The end of a game, or the position that was searched.
+    """
     get = row.get if hasattr(row, "get") else lambda name: getattr(row, name, None)
     game, text = get("game"), get("moves")
     text = get("position") if text is None else text
