@@ -260,10 +260,7 @@ def accuracy(
     """Judge every player's move by exact values.
 
     Args:
-        games: games or specs, one or several.
-        players: players or specs.
-        positions: as for `gk.searches`.
-        plies: the least and the most plies into the game, of positions drawn at random.
+        games, players, positions, plies: as for `gk.searches`.
         solve_seconds: seconds a position may take to solve; one that takes longer has `solved` False.
         seed, out, workers, executor, progress: as for `gk.sweep`.
 
@@ -295,10 +292,8 @@ def values(
     """What heuristics say of positions, without any search.
 
     Args:
-        games: games or specs, one or several.
         heuristics: heuristics or specs; "all" is every one that a game has.
-        positions: as for `gk.searches`.
-        plies: the least and the most plies into the game, of positions drawn at random.
+        games, positions, plies: as for `gk.searches`.
         sides: for whom: "mover", "both", 1 or 2.
         seed, out, workers, executor, progress: as for `gk.sweep`.
 
