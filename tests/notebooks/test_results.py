@@ -15,6 +15,8 @@ FULL = RESULTS / "full"
 TABLES = sorted(FULL.glob("*/tables/*.csv"))
 CHANCE = re.compile(r"random|monte|uct|_ai\b", re.IGNORECASE)  # players that do not only replay their games
 
+BREAK_TIES_AT_RANDOM = {"40_mnk/first_stone"}  # tables whose rows do not name the opponent, which plays by chance
+
 
 def test_every_experiment_notebook_has_its_committed_results():
     for notebook in sorted(NOTEBOOKS.glob("[1-8]0_*.ipynb")):
@@ -34,7 +36,9 @@ def test_no_interval_where_players_only_replayed_games(path):
         return
     for row in table.to_dict("records"):
         replayed = float(row["distinct"]) < float(row["games"])
-        by_chance = any(CHANCE.search(row[name]) for name in row if name not in ends)
+        by_chance = f"{path.parts[-3]}/{path.stem}" in BREAK_TIES_AT_RANDOM or any(
+            CHANCE.search(row[name]) for name in row if name not in ends
+        )
         assert not (replayed and not by_chance and any(row[name] for name in ends)), row
 
 
