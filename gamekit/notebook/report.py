@@ -142,15 +142,15 @@ class Report:
             drawn: what a plot returned: matplotlib's Axes or Figure.
             caption: a line below the figure.
         """
-        from IPython.display import Image, display
+        from IPython.display import Image, Markdown, display
 
         from ..analysis.plot import save
 
         png, _ = save(drawn, self.out / "figures" / name)
         self._show(f"figures/{name}")
         display(Image(str(png)), metadata={"gamekit": {"figure": name, "caption": caption}})
-        if caption:
-            self.say(f"*{caption}*")
+        if caption:  # a page has it in the figure already
+            display(Markdown(f"*{caption}*"), metadata={"gamekit": {"caption_of": name}})
 
     def _show(self, name: str) -> None:
         if self._judged:

@@ -117,6 +117,8 @@ def _code_style() -> str:
 def _output(output: dict[str, Any], name: str) -> str:
     """What a cell showed; tables and figures by their files."""
     facts = output.get("metadata", {}).get("gamekit", {})
+    if facts.get("caption_of"):
+        return ""
     if facts.get("figure"):
         src = f"files/{name}/figures/{facts['figure']}"
         caption = html.escape(facts["caption"])
